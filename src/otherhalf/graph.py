@@ -1,0 +1,252 @@
+"""The values everything else works on: a validated graph, and a split of its nodes."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from otherhalf.errors import InputError
+from otherhalf.validation import (
+    UNKNOWN,
+    FloatArray,
+    IntArray,
+    checked_features,
+    checked_ids,
+    checked_indices,
+    checked_labels,
+    frozen,
+    simple_edges,
+)
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from torch_geometric.data import Data
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Which nodes train, which select and which are only scored: three disjoint index arrays."""
+
+    train: IntArray
+    val: IntArray
+    test: IntArray
+    kind: str = "custom"
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        for part in ("train", "val", "test"):
+            object.__setattr__(self, part, frozen(checked_indices(part, getattr(self, part))))
+        together = np.concatenate([self.train, self.val, self.test])
+        if len(np.unique(together)) != len(together):
+            raise InputError(
+                "a node stands in more than one of train, val and test (or twice in one): "
+                "make the three parts disjoint"
+            )
+
+    def check_against(self, graph: Graph) -> None:
+        """Refuse a split that names nodes the graph does not have."""
+        largest = max(
+            (int(p.max()) for p in (self.train, self.val, self.test) if len(p)), default=0
+        )
+        if largest >= graph.num_nodes:
+            raise InputError(
+                f"the split names node {largest}, but the graph has {graph.num_nodes} nodes "
+                "(0 … N−1): make the split from this graph"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """An attributed graph, validated once and never changed.
+
+    Args:
+        edges: ``[2, E]`` node indices. Self loops and repeated edges are dropped and counted in
+            :attr:`dropped_self_loops` and :attr:`dropped_repeats`. Undirected edges are kept once, with
+            ``source < target``; both orders of one pair count as one edge and a repeat.
+        x: ``[N, D]`` features, dense or scipy sparse; sparse stays sparse. Kept as float32.
+        y: ``[N]`` labels: whole numbers, text or anything sortable. −1, NaN, None and the empty string
+            mean unknown. ``None`` for a graph without labels.
+        directed: Whether the order of an edge's ends has a meaning that should be remembered.
+        ids: ``[N]`` distinct names of the nodes (text or whole numbers); default ``0 … N−1``.
+        classes: The label that each class code stands for; default: the sorted known labels of ``y``.
+            When given, ``y`` holds codes into it.
+        fixed_splits: Splits published with the data, used by ``split(graph, "fixed", seed=i)``.
+        name: A data set's name, which presets and results refer to.
+
+    After construction ``y`` holds codes ``0 … C−1`` (:data:`UNKNOWN` = −1) and ``classes`` the labels.
+    """
+
+    edges: IntArray
+    x: FloatArray | sp.csr_matrix
+    y: IntArray = None  # type: ignore[assignment]  # None at the door only; an array ever after
+    directed: bool = False
+    ids: npt.NDArray[Any] | None = None
+    classes: npt.NDArray[Any] = None  # type: ignore[assignment]  # likewise
+    fixed_splits: tuple[Split, ...] = ()
+    name: str = ""
+    dropped_self_loops: int = field(default=0, init=False)
+    dropped_repeats: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        x = checked_features(self.x)
+        n = x.shape[0]
+        y, classes = checked_labels(self.y, self.classes, n)
+        edges, self_loops, repeats = simple_edges(self.edges, n, self.directed)
+        values = {
+            "x": x,
+            "y": frozen(y),
+            "classes": frozen(classes),
+            "edges": frozen(edges),
+            "ids": checked_ids(self.ids, n),
+            "fixed_splits": tuple(self.fixed_splits),
+            "dropped_self_loops": self_loops,
+            "dropped_repeats": repeats,
+        }
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+        for fixed in self.fixed_splits:
+            fixed.check_against(self)
+
+    # ------------------------------------------------------------------ size and shape
+
+    @property
+    def num_nodes(self) -> int:
+        """N."""
+        return int(self.x.shape[0])
+
+    @property
+    def num_edges(self) -> int:
+        """E: undirected edges counted once, directed ones each."""
+        return int(self.edges.shape[1])
+
+    @property
+    def num_features(self) -> int:
+        """D."""
+        return int(self.x.shape[1])
+
+    @property
+    def num_classes(self) -> int:
+        """C."""
+        return len(self.classes)
+
+    @cached_property
+    def labelled(self) -> IntArray:
+        """The nodes whose label is known."""
+        return np.flatnonzero(self.y != UNKNOWN)
+
+    @cached_property
+    def undirected_edges(self) -> IntArray:
+        """``[2, E']`` with ``source < target``, each pair once, whatever the direction was."""
+        if not self.directed:
+            return self.edges
+        low, high = np.minimum(*self.edges), np.maximum(*self.edges)
+        pairs = np.unique(low * np.int64(self.num_nodes) + high)
+        return np.stack([pairs // self.num_nodes, pairs % self.num_nodes])
+
+    @cached_property
+    def adjacency(self) -> sp.csr_matrix:
+        """The symmetric 0/1 adjacency matrix A of the undirected simple graph."""
+        return symmetric_adjacency(self.undirected_edges, self.num_nodes)
+
+    @cached_property
+    def isolated(self) -> IntArray:
+        """The nodes without any edge."""
+        return np.flatnonzero(np.diff(self.adjacency.indptr) == 0)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of everything that decides a result: edges, features, labels, direction."""
+        digest = hashlib.sha256()
+        parts: list[Any] = [self.edges, self.y, np.array([self.directed, *self.x.shape])]
+        if sp.issparse(self.x):
+            parts += [self.x.data, self.x.indices.astype(np.int64), self.x.indptr.astype(np.int64)]
+        else:
+            parts.append(self.x)
+        for part in parts:
+            array = np.ascontiguousarray(part)
+            digest.update(f"{array.dtype.str}{array.shape}".encode())
+            digest.update(array.tobytes())
+        return digest.hexdigest()
+
+    def node_names(self) -> npt.NDArray[Any]:
+        """The ids as given, or 0 … N−1."""
+        return np.arange(self.num_nodes) if self.ids is None else self.ids
+
+    def require_labels(self, purpose: str) -> None:
+        """Stop early, in one sentence, where ``purpose`` needs two known classes."""
+        if len(self.labelled) == 0:
+            raise InputError(
+                f"no node has a label, and {purpose} needs some: name the label column, "
+                "or fill in labels for part of the nodes"
+            )
+        present = np.unique(self.y[self.labelled])
+        if len(present) < 2:
+            raise InputError(
+                f"every labelled node has the class {str(self.classes[present[0]])!r}, and {purpose} "
+                "needs at least two classes: check the label column"
+            )
+
+    def __repr__(self) -> str:
+        label = f"{self.name}: " if self.name else ""
+        kind = "directed" if self.directed else "undirected"
+        return (
+            f"Graph({label}{self.num_nodes} nodes, {self.num_edges} {kind} edges, "
+            f"{self.num_features} features, {self.num_classes} classes)"
+        )
+
+    # ------------------------------------------------------------------ in and out
+
+    @classmethod
+    def from_pyg(cls, data: Data, **options: Any) -> Graph:
+        """From a PyG ``Data`` with ``x``, ``edge_index`` and, if known, ``y`` and masks."""
+        from otherhalf.data.convert import from_pyg
+
+        return from_pyg(data, **options)
+
+    @classmethod
+    def from_networkx(cls, graph: nx.Graph, **options: Any) -> Graph:
+        """From a networkx graph whose nodes carry feature and label attributes."""
+        from otherhalf.data.convert import from_networkx
+
+        return from_networkx(graph, **options)
+
+    @classmethod
+    def from_scipy(cls, adjacency: sp.spmatrix, x: Any, y: Any = None, **options: Any) -> Graph:
+        """From a scipy sparse adjacency matrix, features and labels."""
+        from otherhalf.data.convert import from_scipy
+
+        return from_scipy(adjacency, x, y, **options)
+
+    def to_pyg(self) -> Data:
+        """As a PyG ``Data``; the fixed splits become ``[N, S]`` masks."""
+        from otherhalf.data.convert import to_pyg
+
+        return to_pyg(self)
+
+    def to_npz(self, path: str | Path) -> None:
+        """Write the graph to one npz file, which ``load`` and the command line read back."""
+        from otherhalf.data.npz import write_npz
+
+        write_npz(self, path)
+
+
+def symmetric_adjacency(pairs: IntArray, num_nodes: int) -> sp.csr_matrix:
+    """The symmetric 0/1 matrix with an entry at (i, j) and (j, i) for every column (i, j) of ``pairs``.
+
+    Repeated pairs, in either order, give one edge, and pairs (i, i) none: the graph is simple.
+    """
+    keep = pairs[0] != pairs[1]
+    source, target = pairs[0][keep], pairs[1][keep]
+    rows, cols = np.concatenate([source, target]), np.concatenate([target, source])
+    ones = np.ones(len(rows), dtype=np.float32)
+    matrix = sp.csr_matrix((ones, (rows, cols)), shape=(num_nodes, num_nodes))
+    matrix.sum_duplicates()
+    matrix.data[:] = 1.0
+    return matrix
