@@ -52,9 +52,7 @@ class Split:
 
     def check_against(self, graph: Graph) -> None:
         """Refuse a split that names nodes the graph does not have."""
-        largest = max(
-            (int(p.max()) for p in (self.train, self.val, self.test) if len(p)), default=0
-        )
+        largest = max((int(p.max()) for p in (self.train, self.val, self.test) if len(p)), default=0)
         if largest >= graph.num_nodes:
             raise InputError(
                 f"the split names node {largest}, but the graph has {graph.num_nodes} nodes "

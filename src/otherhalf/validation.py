@@ -20,12 +20,14 @@ UNKNOWN = -1
 
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A view of the array that cannot be written through."""
     array = array.view()
     array.setflags(write=False)
     return array
 
 
 def checked_indices(what: str, values: Any) -> IntArray:
+    """Node indices from a list of indices or a mask; ``what`` names them in the message."""
     array = np.asarray(values)
     if array.dtype == bool:
         return np.flatnonzero(array)
@@ -40,13 +42,12 @@ def checked_indices(what: str, values: Any) -> IntArray:
 
 
 def checked_features(x: Any) -> FloatArray | sp.csr_matrix:
+    """An own, read-only float32 copy of the features: all finite, one row per node."""
     sparse = sp.issparse(x)
     if not sparse:
         x = np.asarray(x)
     if x.ndim != 2:
-        raise InputError(
-            f"the features have the shape {tuple(x.shape)}: give one row per node, [N, D]"
-        )
+        raise InputError(f"the features have the shape {tuple(x.shape)}: give one row per node, [N, D]")
     if x.shape[0] == 0:
         raise InputError("the graph has no nodes: give at least two nodes and an edge between them")
     if x.shape[1] == 0:
@@ -81,6 +82,7 @@ def checked_features(x: Any) -> FloatArray | sp.csr_matrix:
 
 
 def checked_labels(y: Any, classes: Any, n: int) -> tuple[IntArray, npt.NDArray[Any]]:
+    """Class codes (unknown = −1) and the label that each code stands for."""
     if y is None:
         given = np.asarray([] if classes is None else classes)
         return np.full(n, UNKNOWN, dtype=np.int64), given
@@ -133,6 +135,7 @@ def _coded_labels(
 
 
 def simple_edges(edges: Any, n: int, directed: bool) -> tuple[IntArray, int, int]:
+    """The edges of a simple graph, sorted, and how many self loops and repeats were dropped."""
     array = np.asarray(edges)
     if array.ndim != 2 or array.shape[0] != 2:
         raise InputError(
@@ -143,9 +146,7 @@ def simple_edges(edges: Any, n: int, directed: bool) -> tuple[IntArray, int, int
     array = array.astype(np.int64)
     if array.size and (array.min() < 0 or array.max() >= n):
         bad = int(array.min() if array.min() < 0 else array.max())
-        raise InputError(
-            f"an edge ends at node {bad}, but the nodes are 0 … {n - 1}: correct the edge list"
-        )
+        raise InputError(f"an edge ends at node {bad}, but the nodes are 0 … {n - 1}: correct the edge list")
     source, target = array
     loops = source == target
     source, target = source[~loops], target[~loops]
@@ -161,6 +162,7 @@ def simple_edges(edges: Any, n: int, directed: bool) -> tuple[IntArray, int, int
 
 
 def checked_ids(ids: Sequence[Any] | npt.NDArray[Any] | None, n: int) -> npt.NDArray[Any] | None:
+    """Distinct node ids, as whole numbers or text."""
     if ids is None:
         return None
     array = np.asarray(ids)
