@@ -16,11 +16,13 @@ from otherhalf.errors import InputError
 from otherhalf.validation import (
     UNKNOWN,
     FloatArray,
+    Frozen,
     IntArray,
     checked_features,
     checked_ids,
     checked_indices,
     checked_labels,
+    distinct_keys,
     frozen,
     simple_edges,
 )
@@ -29,9 +31,13 @@ if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
 
+# The fingerprint takes the features in blocks of this many rows, so that dense ones need no sparse copy.
+# Another number gives other fingerprints.
+_HASHED_ROWS = 4096
+
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class Split(Frozen):
     """Which nodes train, which select and which are only scored: three disjoint index arrays."""
 
     train: IntArray
@@ -61,7 +67,7 @@ class Split:
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class Graph(Frozen):
     """An attributed graph, validated once and never changed.
 
     Args:
@@ -99,16 +105,17 @@ class Graph:
         edges, self_loops, repeats = simple_edges(self.edges, n, self.directed)
         values = {
             "x": x,
-            "y": frozen(y),
-            "classes": frozen(classes),
-            "edges": frozen(edges),
+            "y": y,
+            "classes": classes,
+            "edges": edges,
+            "directed": bool(self.directed),
             "ids": checked_ids(self.ids, n),
             "fixed_splits": tuple(self.fixed_splits),
             "dropped_self_loops": self_loops,
             "dropped_repeats": repeats,
         }
         for key, value in values.items():
-            object.__setattr__(self, key, value)
+            object.__setattr__(self, key, frozen(value))
         for fixed in self.fixed_splits:
             fixed.check_against(self)
 
@@ -137,7 +144,7 @@ class Graph:
     @cached_property
     def labelled(self) -> IntArray:
         """The nodes whose label is known."""
-        return np.flatnonzero(self.y != UNKNOWN)
+        return frozen(np.flatnonzero(self.y != UNKNOWN))
 
     @cached_property
     def undirected_edges(self) -> IntArray:
@@ -145,32 +152,36 @@ class Graph:
         if not self.directed:
             return self.edges
         low, high = np.minimum(*self.edges), np.maximum(*self.edges)
-        pairs = np.unique(low * np.int64(self.num_nodes) + high)
-        return np.stack([pairs // self.num_nodes, pairs % self.num_nodes])
+        pairs = distinct_keys(low * np.int64(self.num_nodes) + high)
+        return frozen(np.stack([pairs // self.num_nodes, pairs % self.num_nodes]))
 
     @cached_property
     def adjacency(self) -> sp.csr_matrix:
         """The symmetric 0/1 adjacency matrix A of the undirected simple graph."""
-        return symmetric_adjacency(self.undirected_edges, self.num_nodes)
+        return frozen(symmetric_adjacency(self.undirected_edges, self.num_nodes))
 
     @cached_property
     def isolated(self) -> IntArray:
         """The nodes without any edge."""
-        return np.flatnonzero(np.diff(self.adjacency.indptr) == 0)
+        return frozen(np.flatnonzero(np.diff(self.adjacency.indptr) == 0))
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of everything that decides a result: edges, features, labels, direction."""
+        """A hash of everything that decides a result: edges, features, labels, direction.
+
+        It is of the values, not of how they are kept: dense and sparse features hash alike.
+        """
         digest = hashlib.sha256()
-        parts: list[Any] = [self.edges, self.y, np.array([self.directed, *self.x.shape])]
-        if sp.issparse(self.x):
-            parts += [self.x.data, self.x.indices.astype(np.int64), self.x.indptr.astype(np.int64)]
-        else:
-            parts.append(self.x)
-        for part in parts:
-            array = np.ascontiguousarray(part)
-            digest.update(f"{array.dtype.str}{array.shape}".encode())
-            digest.update(array.tobytes())
+
+        def add(*parts: npt.NDArray[Any]) -> None:
+            for part in parts:
+                digest.update(f"{part.dtype.str}{part.shape}".encode())
+                digest.update(np.ascontiguousarray(part).tobytes())
+
+        add(self.edges, self.y, np.array([self.directed, *self.x.shape]))
+        for start in range(0, self.num_nodes, _HASHED_ROWS):
+            rows = sp.csr_matrix(self.x[start : start + _HASHED_ROWS])
+            add(rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))
         return digest.hexdigest()
 
     def node_names(self) -> npt.NDArray[Any]:

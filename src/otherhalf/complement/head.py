@@ -1,0 +1,93 @@
+"""The head: Z_gc = MLP(Z_gnn), trained by grouping and ranking loss (Section 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from otherhalf.complement.grouping import grouping_loss
+from otherhalf.complement.ranking import ranking_lists, ranking_loss, true_scores
+from otherhalf.complement.search import dot_products, top_k
+from otherhalf.graph import Graph, Split
+from otherhalf.nn.dropout import dropout
+from otherhalf.settings import HeadSettings
+from otherhalf.training import Checkpoint, History, seeded, train
+
+VALIDATION_K = 10
+"""How many training nodes are looked up for each validation node to tell how good the embedding is."""
+
+
+class Head(nn.Module):
+    """An MLP over the encoder's embedding."""
+
+    def __init__(self, width_in: int, settings: HeadSettings) -> None:
+        super().__init__()
+        widths = [width_in, *[settings.width] * settings.layers]
+        self.layers = nn.ModuleList(nn.Linear(i, o) for i, o in zip(widths, widths[1:], strict=False))
+        self.dropout = settings.dropout
+
+    def forward(self, z: Tensor) -> Tensor:
+        """Z_gc."""
+        for index, layer in enumerate(self.layers):
+            z = layer(dropout(z, self.dropout if self.training else 0.0))
+            if index < len(self.layers) - 1:
+                z = F.relu(z)
+        return z
+
+
+def train_head(
+    graph: Graph,
+    split: Split,
+    z_gnn: Tensor,
+    settings: HeadSettings,
+    seed: int,
+    *,
+    most_similar: bool,
+    checkpoint: Checkpoint | None = None,
+    on_epoch: Callable[[int, int], Any] | None = None,
+) -> tuple[Head, History]:
+    r"""Train the head by :math:`\mathcal{L} = \mathcal{L}_{grp} + \mathcal{L}_{rank}` on the training nodes.
+
+    The weights kept are those under which the validation nodes find the most training nodes of the wanted
+    kind among their nearest (``most_similar``) or farthest: their own class, or another.
+    """
+    train_nodes, val_nodes = (torch.from_numpy(np.array(part)) for part in (split.train, split.val))
+    train_labels, val_labels = (torch.from_numpy(graph.y[part]) for part in (split.train, split.val))
+    lists = ranking_lists(
+        graph.x, graph.y, split.train, settings.ranking_k, max_candidates=settings.max_candidates, seed=seed
+    )
+    scores = true_scores(lists)
+    z_train = z_gnn[train_nodes]
+    # A mean over targets instead of the paper's sum keeps the grouping loss, one number, from being drowned.
+    share = 1.0 / len(train_nodes) if settings.mean_ranking_loss else 1.0
+    looked_up = torch.from_numpy(_sample(split.train, settings.max_candidates, seed))
+    label_of = torch.full((graph.num_nodes,), -1, dtype=torch.int64)
+    label_of[train_nodes] = train_labels
+    k = min(VALIDATION_K, len(looked_up))
+
+    with seeded(seed):
+        head = Head(z_gnn.shape[1], settings)
+
+        def loss() -> Tensor:
+            z = head(z_train)
+            return grouping_loss(z, train_labels) + share * ranking_loss(z, lists, scores)
+
+        def score() -> tuple[float]:
+            similarities = dot_products(head(z_gnn), looked_up, exclude_self=False)
+            found, _ = top_k(similarities, val_nodes, len(looked_up), k, largest=most_similar)
+            same = (label_of[looked_up[found]] == val_labels[:, None]).float().mean()
+            return (float(same if most_similar else 1 - same),)
+
+        history = train(head, loss, score, settings.training, checkpoint=checkpoint, on_epoch=on_epoch)
+    return head, history
+
+
+def _sample(nodes: Any, most: int, seed: int) -> Any:
+    if len(nodes) <= most:
+        return np.array(nodes)
+    return np.sort(np.random.default_rng(seed).choice(nodes, most, replace=False))

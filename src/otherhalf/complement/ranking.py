@@ -1,0 +1,105 @@
+"""The learning-to-rank loss (Section 4.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from otherhalf.complement.search import cosines, top_k, unit_rows
+from otherhalf.validation import FloatArray, IntArray
+
+ABSENT = -1
+"""Fills the places of a ranking list that is shorter than 2K (a class with fewer than K others)."""
+
+
+def ranking_lists(
+    x: FloatArray | sp.csr_matrix,
+    y: IntArray,
+    nodes: IntArray,
+    k: int,
+    *,
+    max_candidates: int | None = None,
+    seed: int = 0,
+) -> Tensor:
+    r"""The ranking list :math:`\mathcal{R}_i` of every training node, as positions in ``nodes``.
+
+    .. math::
+        \mathcal{R}_i = L^{intra}_i[1:K] \,\|\, L^{inter}_i[-K:]
+
+    where :math:`L^{intra}_i` holds the training nodes of i's own class by falling cosine of the raw
+    features (i itself left out), and :math:`L^{inter}_i` those of the other classes, likewise by falling
+    cosine: first the K most similar nodes of its class, then the K least similar of the others. Among
+    equal cosines the node that comes first in ``nodes`` is chosen first.
+
+    Built class by class and row block by row block, never B × B at once.
+
+    Args:
+        x: ``[N, D]`` raw features.
+        y: ``[N]`` class codes; only those of ``nodes`` are read.
+        nodes: The B training nodes.
+        k: K.
+        max_candidates: At most so many nodes, drawn at random, may stand in a list (Section 6.4).
+        seed: Of that draw.
+
+    Returns:
+        ``[B, 2K]`` positions in ``nodes``, the intra-class half first, :data:`ABSENT` where a list is short.
+    """
+    unit = unit_rows(x[nodes])
+    labels = y[nodes]
+    allowed = np.ones(len(nodes), dtype=bool)
+    if max_candidates is not None and max_candidates < len(nodes):
+        chosen = np.random.default_rng(seed).choice(len(nodes), max_candidates, replace=False)
+        allowed = np.zeros(len(nodes), dtype=bool)
+        allowed[chosen] = True
+    lists = torch.full((len(nodes), 2 * k), ABSENT, dtype=torch.int64)
+    for code in np.unique(labels):
+        members = torch.from_numpy(np.flatnonzero(labels == code))
+        same = torch.from_numpy(np.flatnonzero((labels == code) & allowed))
+        others = torch.from_numpy(np.flatnonzero((labels != code) & allowed))
+        if len(same):
+            found, _ = top_k(cosines(unit, same), members, len(same), k, largest=True)
+            lists[members, :k] = _at(same, found)
+        if len(others):
+            found, _ = top_k(cosines(unit, others), members, len(others), k, largest=False)
+            lists[members, k:] = _at(others, found).flip(1)
+    return lists
+
+
+def true_scores(lists: Tensor) -> Tensor:
+    r"""The ground truth :math:`\mathbf{y}_{v_i}`: a node's score is how many places it stands above the end.
+
+    "The position of each node in :math:`\mathcal{R}_i` determines its true ranking": the first of n listed
+    nodes scores n − 1, the last 0. Absent places get −∞, which is probability 0.
+    """
+    present = lists != ABSENT
+    below = present.flip(1).cumsum(1).flip(1) - 1
+    return below.to(torch.float32).masked_fill(~present, float("-inf"))
+
+
+def ranking_loss(z: Tensor, lists: Tensor, scores: Tensor) -> Tensor:
+    r"""ListNet (Cao et al. 2007): cross-entropy between the true and the predicted ranking.
+
+    .. math::
+        \hat{\mathbf{y}}_i = \mathbf{z}_i^T \mathbf{z}[\mathcal{R}_i], \qquad
+        \mathcal{L}_{rank} = -\sum_{i=1}^{B} p(\mathbf{y}_i) \log p(\hat{\mathbf{y}}_i)
+
+    with p the softmax over one list. A node whose list is empty adds nothing.
+
+    Args:
+        z: ``[B, d]`` embeddings of the training nodes.
+        lists: ``[B, L]`` positions in z (:func:`ranking_lists`).
+        scores: ``[B, L]`` true scores (:func:`true_scores`).
+    """
+    present = lists != ABSENT
+    predicted = torch.einsum("bd,bld->bl", z, z[lists.clamp(min=0)])
+    # A finite stand-in for −∞: its probability is 0 all the same, and 0 · log 0 stays 0, not NaN.
+    predicted = predicted.masked_fill(~present, torch.finfo(z.dtype).min)
+    truth = torch.nan_to_num(F.softmax(scores, dim=1), nan=0.0)
+    return -(truth * F.log_softmax(predicted, dim=1)).masked_fill(~present, 0.0).sum()
+
+
+def _at(candidates: Tensor, found: Tensor) -> Tensor:
+    return torch.where(found >= 0, candidates[found.clamp(min=0)], ABSENT)

@@ -1,0 +1,129 @@
+"""Graphs from networkx, whose nodes carry their features and labels as attributes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from otherhalf.errors import InputError
+from otherhalf.graph import Graph
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+def from_networkx(
+    graph: nx.Graph,
+    *,
+    features: str | Sequence[str] | None = None,
+    label: str | None = "label",
+    name: str = "",
+) -> Graph:
+    """A graph from a networkx graph; the names of its nodes become the ids.
+
+    Args:
+        graph: Any networkx graph. A ``DiGraph`` is directed; the repeated edges of a ``MultiGraph`` are
+            dropped and counted. Edge attributes are not used.
+        features: The name of one node attribute that holds a vector, or a list of names of numeric
+            attributes. Default: the attribute ``x`` if it holds vectors, or else every numeric attribute
+            but the label.
+        label: The node attribute with the label; nodes without it are unlabelled.
+        name: The graph's name.
+    """
+    if not hasattr(graph, "nodes") or not hasattr(graph, "is_directed"):
+        raise InputError(f"from_networkx takes a networkx graph, not {type(graph).__name__}")
+    nodes = list(graph.nodes)
+    if not nodes:
+        raise InputError("the networkx graph has no nodes: add nodes with features, and edges between them")
+    rows = [graph.nodes[node] for node in nodes]
+    present = list(dict.fromkeys(key for row in rows for key in row))
+    if label is not None and label not in present:
+        if label != "label":
+            raise InputError(
+                f"no node has the attribute {label!r} for its label: the attributes are "
+                f"{', '.join(map(str, present)) or 'none'}"
+            )
+        label = None
+    place = {node: index for index, node in enumerate(nodes)}
+    ends = [(place[source], place[target]) for source, target in graph.edges()]
+    whole = all(isinstance(node, int) and not isinstance(node, bool) for node in nodes)
+    return Graph(
+        edges=np.array(ends, dtype=np.int64).reshape(-1, 2).T,
+        x=_networkx_features(nodes, rows, [key for key in present if key != label], features),
+        y=None if label is None else [row.get(label) for row in rows],  # type: ignore[arg-type]
+        directed=graph.is_directed(),
+        ids=nodes if whole else [str(node) for node in nodes],  # type: ignore[arg-type]
+        name=name,
+    )
+
+
+def _networkx_features(
+    nodes: list[Any], rows: list[Any], present: list[Any], features: str | Sequence[str] | None
+) -> npt.NDArray[np.float64]:
+    if features is None:
+        features = "x" if any(np.ndim(row["x"]) == 1 for row in rows if "x" in row) else None
+    if features is None:
+        features = [key for key in present if all(_is_number(row[key]) for row in rows if key in row)]
+        unused = [str(key) for key in present if key not in features]
+        if not features:
+            raise InputError(
+                "no node attribute is numeric, and features are needed: give each node a number or a vector, "
+                f"such as its degree (the attributes besides the label are {', '.join(unused) or 'none'})"
+            )
+        if unused:
+            warnings.warn(
+                f"the node attributes {', '.join(unused)} are not numeric and are not used", stacklevel=3
+            )
+    keys = [features] if isinstance(features, str) else list(features)
+    if not keys:
+        raise InputError("the list of feature attributes is empty: name at least one")
+    columns = [_networkx_attribute(nodes, rows, key, vector=isinstance(features, str)) for key in keys]
+    return np.concatenate(columns, axis=1)
+
+
+def _networkx_attribute(
+    nodes: list[Any], rows: list[Any], key: Any, *, vector: bool
+) -> npt.NDArray[np.float64]:
+    """``[N, width]`` values of one attribute, every node checked by name."""
+    values = []
+    for node, row in zip(nodes, rows, strict=True):
+        if key not in row:
+            raise InputError(f"the node {node!r} has no attribute {key!r}: give every node the same features")
+        try:
+            value = np.asarray(row[key], dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"the attribute {key!r} of the node {node!r} is {row[key]!r}, which is not a number"
+                + (" or a vector of numbers" if vector else "")
+                + ": give numbers, or name other features"
+            ) from None
+        if value.ndim > vector:
+            raise InputError(
+                f"the attribute {key!r} of the node {node!r} has the shape {value.shape}: "
+                + (
+                    "give one vector per node"
+                    if vector
+                    else f"name it alone, features={key!r}, to use a vector"
+                )
+            )
+        if not np.isfinite(value).all():
+            raise InputError(
+                f"the attribute {key!r} of the node {node!r} is NaN or infinite: "
+                "fill it in, or name other features"
+            )
+        values.append(value.reshape(-1))
+        if len(values[-1]) != len(values[0]):
+            raise InputError(
+                f"the attribute {key!r} has {len(values[0])} values at the node {nodes[0]!r} and "
+                f"{len(values[-1])} at {node!r}: give vectors of one length"
+            )
+    return np.stack(values)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real | np.bool_)

@@ -1,0 +1,57 @@
+"""Geom-GCN's files: tab-separated edges, features and labels, and ten splits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+
+from otherhalf.data.npz import mask_splits, read_arrays
+from otherhalf.graph import Graph
+from otherhalf.validation import UNKNOWN
+
+NUM_SPLITS = 10
+EDGES = "out1_graph_edges.txt"
+NODES = "out1_node_feature_label.txt"
+
+
+def split_file(stem: str, number: int) -> str:
+    """The file name of one of the ten splits."""
+    return f"{stem}_split_0.6_0.2_{number}.npz"
+
+
+def split_masks(folder: Path, stem: str) -> dict[str, npt.NDArray[Any]]:
+    """The ten splits in ``folder`` as stacked masks, named as in our npz files."""
+    names = ("train_mask", "val_mask", "test_mask")
+    splits = [read_arrays(folder / split_file(stem, i), names) for i in range(NUM_SPLITS)]
+    return {f"{name}s": np.stack([split[name].astype(bool) for split in splits]) for name in names}
+
+
+def read_geom_gcn(folder: Path, name: str, stem: str, indices: int | None = None) -> Graph:
+    """One of Geom-GCN's graphs from its two text files and its ten splits, named ``stem``, in ``folder``.
+
+    The features of a node are a 0/1 row, or, where ``indices`` gives D, the columns that are 1: only
+    Actor is kept that way. The edges are directed in the files and lose their direction here.
+    """
+    nodes = pd.read_csv(folder / NODES, sep="\t", header=0, names=["node", "features", "label"], dtype=str)
+    order = nodes["node"].astype(np.int64).to_numpy()
+    text = nodes["features"]
+    counts = text.str.count(",").to_numpy() + 1
+    values = np.fromstring(",".join(text), dtype=np.int64, sep=",")
+    if indices is None:
+        x = sp.csr_matrix(values.reshape(len(nodes), counts[0]))
+    else:
+        ones = np.ones(len(values), dtype=np.float32)
+        x = sp.csr_matrix(
+            (ones, (np.repeat(np.arange(len(nodes)), counts), values)), shape=(len(nodes), indices)
+        )
+        x.data[:] = 1  # a column named twice is still 1
+    place = np.argsort(order)  # the lines come in any order
+    y = nodes["label"].to_numpy().astype(np.int64)[place]
+    edges = pd.read_csv(folder / EDGES, sep="\t", header=0, dtype=np.int64).to_numpy().T
+    masks = split_masks(folder, stem)
+    return Graph(edges=edges, x=x[place], y=y, fixed_splits=mask_splits(masks, y != UNKNOWN), name=name)

@@ -1,0 +1,224 @@
+"""One graph in one npz file, without pickles: ``read_npz`` and ``write_npz``.
+
+Arrays: ``edge_index`` [2, E]; ``directed`` (bool scalar); the features as dense ``x`` [N, D] or as CSR in
+``x_data``, ``x_indices``, ``x_indptr``, ``x_shape``; ``y`` [N] with −1 for unknown; optionally
+``train_masks``, ``val_masks``, ``test_masks`` [S, N] (fixed splits, one per row), ``public_train_mask``,
+``public_val_mask``, ``public_test_mask`` [N] (Planetoid's public split), ``ids`` [N], ``classes`` [C] and
+``name``.
+
+The fixed splits become ``graph.fixed_splits`` in the order of their rows (``kind="fixed"``,
+``seed=row``). The public split, where there is one, stands after them as the last entry with
+``kind="public"``, so that ``fixed_splits[i]`` is the i-th of the ten whether or not there is a public one.
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from otherhalf.atomic import atomic_write
+from otherhalf.errors import InputError
+from otherhalf.graph import Graph, Split
+from otherhalf.validation import UNKNOWN, IntArray
+
+PUBLIC = "public"
+"""The ``kind`` of Planetoid's public split."""
+
+_CSR = ("x_data", "x_indices", "x_indptr", "x_shape")
+_PARTS = ("train", "val", "test")
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+def read_npz(path: str | Path, *, name: str | None = None) -> Graph:
+    """The graph kept in ``path``, called ``name``, or else by the name inside, or else after the file.
+
+    Nodes without a label are taken out of the splits: they can neither train nor be scored.
+    """
+    path = Path(path)
+    arrays = read_arrays(path)
+    try:
+        return _graph(arrays, name or _name_inside(arrays) or path.stem)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def write_npz(graph: Graph, path: str | Path) -> None:
+    """Write ``graph`` to ``path`` so that :func:`read_npz` gives it back; a kill leaves no half file."""
+    path = Path(path)
+    if path.suffix != ".npz":
+        raise InputError(f"{path} does not end in .npz: give a file name such as {path.stem or 'graph'}.npz")
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "edge_index": graph.edges.astype(np.int32 if graph.num_nodes < 2**31 else np.int64),
+        "directed": np.array(graph.directed),
+        **_feature_arrays(graph.x),
+        "y": graph.y,
+        **_mask_arrays(graph),
+        "classes": graph.classes,
+        "name": np.array(graph.name),
+    }
+    if graph.ids is not None:
+        arrays["ids"] = graph.ids
+    try:
+        with atomic_write(path) as aside:
+            np.savez_compressed(aside, **arrays)  # type: ignore[arg-type]
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written ({error.strerror or error}): choose a folder you may write to"
+        ) from error
+
+
+def read_arrays(path: Path, names: Sequence[str] | None = None) -> dict[str, npt.NDArray[Any]]:
+    """The named arrays of an npz file (default: all), read in full; a bad file gets one sentence."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: name the .npz file in it")
+    if not path.exists():
+        raise InputError(f"there is no file {path}: check the path")
+    try:
+        with zipfile.ZipFile(path) as archive:  # np.load would also take a lone .npy or a pickle
+            inside = [name.removesuffix(".npy") for name in archive.namelist()]
+        wanted = inside if names is None else names
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in wanted if name in inside}
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError) as error:
+        raise InputError(
+            f"{path} is not a whole .npz file (damaged or cut short): fetch or write it again"
+        ) from error
+    except ValueError as error:
+        raise InputError(
+            f"{path} holds Python objects or damaged arrays, which are never loaded: "
+            "save plain numeric or text arrays only"
+        ) from error
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read ({error.strerror or error}): check its permissions"
+        ) from error
+    missing = [name for name in wanted if name not in arrays]
+    if missing:
+        raise InputError(f"{path} lacks the array(s) {', '.join(missing)}: fetch or write it again")
+    return arrays
+
+
+def csr_features(arrays: Arrays, prefix: str = "x_") -> sp.csr_matrix:
+    """The float32 CSR matrix kept as ``{prefix}data``, ``indices``, ``indptr``, ``shape``, fully checked."""
+    data, indices, indptr, shape = (arrays[prefix + key] for key in ("data", "indices", "indptr", "shape"))
+    try:
+        matrix = sp.csr_matrix(
+            (data.astype(np.float32), indices, indptr), shape=tuple(int(size) for size in shape)
+        )
+        matrix.check_format(full_check=True)
+    except (ValueError, TypeError, IndexError) as error:
+        raise InputError(
+            f"the sparse features in {prefix}* do not fit together ({error}): write them again"
+        ) from None
+    return matrix
+
+
+def mask_splits(arrays: Arrays, labelled: npt.NDArray[np.bool_]) -> tuple[Split, ...]:
+    """The splits that a file's masks describe, less the nodes without label."""
+    splits = []
+    stacks = _masks(arrays, "{}_masks", (None, len(labelled)))
+    if stacks:
+        if len({len(stack) for stack in stacks}) != 1:
+            raise InputError("train_masks, val_masks and test_masks differ in length: give one row per split")
+        for seed, rows in enumerate(zip(*stacks, strict=True)):
+            train, val, test = (np.flatnonzero(row & labelled) for row in rows)
+            splits.append(Split(train, val, test, kind="fixed", seed=seed))
+    public = _masks(arrays, "public_{}_mask", (len(labelled),))
+    if public:
+        train, val, test = (np.flatnonzero(mask & labelled) for mask in public)
+        splits.append(Split(train, val, test, kind=PUBLIC))
+    return tuple(splits)
+
+
+def _graph(arrays: Arrays, name: str) -> Graph:
+    x_names = ("x",) if "x" in arrays else _CSR
+    missing = [key for key in ("edge_index", "directed", *x_names, "y") if key not in arrays]
+    if missing:
+        raise InputError(
+            f"the array(s) {', '.join(missing)} are missing: a graph file needs edge_index, directed, "
+            "x (or x_data, x_indices, x_indptr, x_shape) and y (−1 where unknown)"
+        )
+    y = arrays["y"]
+    if arrays["directed"].shape != ():
+        raise InputError("directed must be one true or false, not a list: write it again")
+    if y.ndim != 1 or y.dtype.kind not in "iu":
+        raise InputError(
+            f"y is {y.dtype} of shape {y.shape}: give one whole number per node, −1 where unknown"
+        )
+    return Graph(
+        edges=arrays["edge_index"],
+        x=arrays["x"] if "x" in arrays else csr_features(arrays),
+        y=y.astype(np.int64),
+        directed=bool(arrays["directed"]),
+        ids=arrays.get("ids"),
+        classes=arrays.get("classes"),  # type: ignore[arg-type]  # None asks for the default
+        fixed_splits=mask_splits(arrays, y.astype(np.int64) != UNKNOWN),
+        name=name,
+    )
+
+
+def _name_inside(arrays: Arrays) -> str:
+    return str(arrays["name"]) if "name" in arrays else ""
+
+
+def _masks(arrays: Arrays, pattern: str, shape: tuple[int | None, ...]) -> list[npt.NDArray[np.bool_]]:
+    """The three masks named by ``pattern``, or none at all; ``None`` in ``shape`` is any length."""
+    names = [pattern.format(part) for part in _PARTS]
+    present = [name for name in names if name in arrays]
+    if not present:
+        return []
+    if len(present) < 3:
+        raise InputError(
+            f"of the masks {', '.join(names)} only {', '.join(present)} are there: give all or none"
+        )
+    masks = [arrays[name] for name in names]
+    for name, mask in zip(names, masks, strict=True):
+        fits = mask.ndim == len(shape) and all(
+            want is None or have == want for have, want in zip(mask.shape, shape, strict=True)
+        )
+        if mask.dtype != bool or not fits:
+            wanted = ", ".join("S" if size is None else str(size) for size in shape)
+            raise InputError(
+                f"{name} is {mask.dtype} of shape {mask.shape}: give booleans of shape ({wanted})"
+            )
+    return masks
+
+
+def _feature_arrays(x: Any) -> dict[str, npt.NDArray[Any]]:
+    if not sp.issparse(x):
+        return {"x": x}
+    data = x.data
+    small = data.astype(np.uint8) if data.size and data.min() >= 0 and data.max() <= 255 else data
+    return {
+        "x_data": small if np.array_equal(small, data) else data,  # bag-of-words counts fit one byte each
+        "x_indices": x.indices.astype(np.int32),
+        "x_indptr": x.indptr.astype(np.int64),
+        "x_shape": np.array(x.shape, dtype=np.int64),
+    }
+
+
+def _mask_arrays(graph: Graph) -> dict[str, npt.NDArray[Any]]:
+    splits = graph.fixed_splits
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    if splits and splits[-1].kind == PUBLIC:
+        for part in _PARTS:
+            arrays[f"public_{part}_mask"] = _mask(getattr(splits[-1], part), graph.num_nodes)
+        splits = splits[:-1]
+    if splits:
+        for part in _PARTS:
+            arrays[f"{part}_masks"] = np.stack([_mask(getattr(s, part), graph.num_nodes) for s in splits])
+    return arrays
+
+
+def _mask(indices: IntArray, n: int) -> npt.NDArray[np.bool_]:
+    mask = np.zeros(n, dtype=bool)
+    mask[indices] = True
+    return mask

@@ -1,0 +1,146 @@
+"""Splits of the labelled nodes into train, val and test, under each protocol that papers report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from otherhalf.errors import InputError
+from otherhalf.graph import Graph, Split
+from otherhalf.seeds import generator
+from otherhalf.validation import UNKNOWN, IntArray
+
+KINDS = ("uniform", "stratified", "quota", "fixed")
+
+
+def split(
+    graph: Graph,
+    kind: str = "uniform",
+    seed: int = 0,
+    *,
+    ratios: tuple[float, float, float] = (0.6, 0.2, 0.2),
+) -> Split:
+    """Divide the labelled nodes into train, val and test; the seed alone decides how.
+
+    With N labelled nodes in C classes and ratios (r₁, r₂, r₃):
+
+    * ``"uniform"`` (the paper): one random permutation, cut at r₁·N and (r₁ + r₂)·N.
+    * ``"stratified"``: the sizes of ``"uniform"``, every class divided in the same proportion. The rule
+      for small classes goes before the sizes: a class of one node trains; a class of two or more is
+      both trained on and tested.
+    * ``"quota"`` (GPR-GNN and its successors): round(r₁·N/C) training nodes from every class, all of a
+      class that is smaller; round(r₂·N) of the remaining nodes validate, the rest test.
+    * ``"fixed"``: number ``seed`` of the splits published with the data; ``ratios`` plays no part.
+
+    Args:
+        graph: The graph; nodes without a label stand in no part.
+        kind: One of ``uniform``, ``stratified``, ``quota``, ``fixed``.
+        seed: Determines the random choice, or names the fixed split.
+        ratios: The shares of train, val and test: positive, with sum 1.
+
+    Returns:
+        The three parts as sorted node indices.
+    """
+    if kind not in KINDS:
+        raise InputError(f"there is no split {kind!r}: choose one of {', '.join(KINDS)}")
+    rng = generator(seed)
+    if kind == "fixed":
+        return _fixed(graph, int(seed))
+    _check_ratios(ratios)
+    graph.require_labels("a split")
+    nodes = rng.permutation(graph.labelled)
+    part = {"uniform": _uniform, "stratified": _stratified, "quota": _quota}[kind](graph.y[nodes], ratios)
+    train, val, test = (np.sort(nodes[part == p]) for p in range(3))
+    result = Split(train=train, val=val, test=test, kind=kind, seed=int(seed))
+    _check_filled(result, len(nodes))
+    return result
+
+
+def _fixed(graph: Graph, number: int) -> Split:
+    name = graph.name or "this graph"
+    count = len(graph.fixed_splits)
+    if count == 0:
+        raise InputError(f"{name} comes without fixed splits: choose uniform, stratified or quota")
+    if number >= count:
+        raise InputError(
+            f"{name} has {count} fixed split(s), so there is no number {number}: "
+            f"give a seed from 0 to {count - 1}"
+        )
+    fixed = graph.fixed_splits[number]
+    train, val, test = (p[graph.y[p] != UNKNOWN] for p in (fixed.train, fixed.val, fixed.test))
+    return replace(fixed, train=train, val=val, test=test, kind="fixed", seed=number)
+
+
+def _uniform(y: IntArray, ratios: Sequence[float]) -> IntArray:
+    train, val, test = _sizes(len(y), ratios)
+    return np.repeat(np.arange(3), [train, val, test])
+
+
+def _stratified(y: IntArray, ratios: Sequence[float]) -> IntArray:
+    """First the training nodes of every class, then the validation nodes of what each class has left."""
+    _, y, counts = np.unique(y, return_inverse=True, return_counts=True)
+    train_size, val_size, _ = _sizes(len(y), ratios)
+    # At least one node of a class trains and, from two nodes on, at least one is left to be tested.
+    train = _apportion(counts, ratios[0], train_size, np.ones_like(counts), np.maximum(counts - 1, 1))
+    rest = counts - train
+    val = _apportion(
+        rest, ratios[1] / (ratios[1] + ratios[2]), val_size, np.zeros_like(rest), np.maximum(rest - 1, 0)
+    )
+    rank = _rank_within_class(y)
+    return np.where(rank < train[y], 0, np.where(rank < (train + val)[y], 1, 2))
+
+
+def _quota(y: IntArray, ratios: Sequence[float]) -> IntArray:
+    per_class = round(ratios[0] * len(y) / len(np.unique(y)))
+    part = np.where(_rank_within_class(y) < per_class, 0, 2)
+    rest = np.flatnonzero(part == 2)
+    part[rest[: round(ratios[1] * len(y))]] = 1
+    return part
+
+
+def _sizes(n: int, ratios: Sequence[float]) -> tuple[int, int, int]:
+    first, second = round(ratios[0] * n), round((ratios[0] + ratios[1]) * n)
+    return first, second - first, n - second
+
+
+def _apportion(counts: IntArray, share: float, total: int, low: IntArray, high: IntArray) -> IntArray:
+    """Whole numbers near ``share · counts`` with the given total: the method of largest remainders.
+
+    Every number stays between ``low`` and ``high``; where that makes the total impossible, the bounds win.
+    """
+    ideal = share * counts
+    # The small shift keeps 0.6·5 = 3 from becoming 2 where the product falls just short of it.
+    result: IntArray = np.clip(np.floor(ideal + 1e-9).astype(np.int64), low, high)
+    while result.sum() < min(total, high.sum()):
+        result[np.argmax(np.where(result < high, ideal - result, -np.inf))] += 1
+    while result.sum() > max(total, low.sum()):
+        result[np.argmin(np.where(result > low, ideal - result, np.inf))] -= 1
+    return result
+
+
+def _rank_within_class(y: IntArray) -> IntArray:
+    """How many nodes of the same class stand before each node."""
+    order = np.argsort(y, kind="stable")
+    first = np.searchsorted(y[order], y[order])
+    rank: IntArray = np.empty_like(order)
+    rank[order] = np.arange(len(y)) - first
+    return rank
+
+
+def _check_ratios(ratios: Sequence[float]) -> None:
+    if len(ratios) != 3 or any(not r > 0 for r in ratios) or abs(sum(ratios) - 1) > 1e-6:
+        raise InputError(
+            f"the ratios {tuple(ratios)} are not three positive numbers with sum 1: "
+            "give the shares of train, val and test, such as (0.6, 0.2, 0.2)"
+        )
+
+
+def _check_filled(result: Split, labelled: int) -> None:
+    empty = [p for p in ("train", "val", "test") if len(getattr(result, p)) == 0]
+    if empty:
+        raise InputError(
+            f"with {labelled} labelled nodes the {result.kind} split leaves {' and '.join(empty)} empty: "
+            "label more nodes, or choose another kind of split or other ratios"
+        )

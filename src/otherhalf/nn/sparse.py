@@ -1,0 +1,127 @@
+"""Products with a constant sparse matrix, fast in both directions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from otherhalf.nn.dropout import dropout
+
+
+class _SparseProduct(torch.autograd.Function):
+    """M H for a constant M: the gradient with respect to H is Mᵀ G, one more CSR product.
+
+    Autograd's own product would transpose M at every backward pass, which doubles the time.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, matrix: Tensor, transpose: Tensor, dense: Tensor) -> Tensor:
+        ctx.transpose = transpose
+        return matrix @ dense
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[None, None, Tensor]:
+        return None, None, ctx.transpose @ grads[0].contiguous()
+
+
+class SparseOperator:
+    r"""A constant sparse matrix :math:`\mathbf{M}`, kept with its transpose for the backward pass.
+
+    ``operator @ h`` is differentiable in ``h``. A symmetric matrix shares one copy for both.
+    """
+
+    def __init__(self, matrix: Tensor, transpose: Tensor, transpose_order: Tensor | None) -> None:
+        self.matrix = matrix
+        self.transpose = transpose
+        self._transpose_order = transpose_order  # transpose.values() == matrix.values()[order]
+
+    @classmethod
+    def from_scipy(cls, matrix: sp.spmatrix, *, symmetric: bool = False) -> SparseOperator:
+        """Take over a scipy matrix; ``symmetric`` is the caller's promise that M = Mᵀ."""
+        csr = sp.csr_matrix(matrix, dtype=np.float32)
+        csr.sum_duplicates()
+        forward = _to_torch(csr)
+        if symmetric:
+            return cls(forward, forward, None)
+        # Transposing the entries' positions gives the order in which the transpose holds them, so that
+        # values changed later (dropout) can follow without another transposition.
+        order = sp.csr_matrix((np.arange(csr.nnz), csr.indices, csr.indptr), shape=csr.shape).T.tocsr().data
+        return cls(forward, _to_torch(csr.T.tocsr()), torch.from_numpy(order.astype(np.int64)))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        rows, columns = self.matrix.shape
+        return rows, columns
+
+    @property
+    def nnz(self) -> int:
+        """The number of stored entries."""
+        return int(self.matrix.values().numel())
+
+    def __matmul__(self, dense: Tensor) -> Tensor:
+        product: Tensor = _SparseProduct.apply(self.matrix, self.transpose, dense)
+        return product
+
+    def to(self, device: torch.device | str) -> SparseOperator:
+        """The same operator on another device."""
+        if self.matrix.device == torch.device(device):
+            return self
+        matrix = self.matrix.to(device)
+        if self._transpose_order is None:
+            return SparseOperator(matrix, matrix, None)
+        return SparseOperator(matrix, self.transpose.to(device), self._transpose_order.to(device))
+
+    def dropout(self, p: float) -> SparseOperator:
+        """Drop stored entries with probability ``p`` and scale the rest, as dropout on a dense input does."""
+        if p == 0.0:
+            return self
+        values = dropout(self.matrix.values(), p)
+        if self._transpose_order is None:
+            raise ValueError("dropout would break the symmetry this operator was promised to have")
+        return SparseOperator(
+            _with_values(self.matrix, values),
+            _with_values(self.transpose, values[self._transpose_order]),
+            self._transpose_order,
+        )
+
+
+Features = Tensor | SparseOperator
+"""Node features: a dense ``[N, D]`` tensor, or a sparse matrix of that shape."""
+
+
+def normalized_adjacency(adjacency: sp.spmatrix, *, self_loops: bool = False) -> SparseOperator:
+    r""":math:`\hat{\mathbf{A}} = \mathbf{D}^{-1/2}\mathbf{A}\mathbf{D}^{-1/2}` of an undirected graph.
+
+    The paper's normalisation (Section 3) has no self loops; ``self_loops=True`` adds them first, as GCN
+    does. The row of a node without neighbours is zero.
+    """
+    matrix = sp.csr_matrix(adjacency, dtype=np.float32)
+    if self_loops:
+        matrix = matrix + sp.identity(matrix.shape[0], dtype=np.float32, format="csr")
+    degree = np.asarray(matrix.sum(axis=1)).ravel()
+    scale = np.zeros_like(degree)
+    np.divide(1.0, np.sqrt(degree), out=scale, where=degree > 0)
+    scaling = sp.diags(scale.astype(np.float32))
+    return SparseOperator.from_scipy(scaling @ matrix @ scaling, symmetric=True)
+
+
+def _to_torch(csr: sp.csr_matrix) -> Tensor:
+    # int32 indices are what MKL's product takes as they are; int64 ones would be copied at every call.
+    return torch.sparse_csr_tensor(
+        torch.from_numpy(csr.indptr.astype(np.int32)),
+        torch.from_numpy(csr.indices.astype(np.int32)),
+        torch.from_numpy(csr.data.astype(np.float32)),
+        size=csr.shape,
+        check_invariants=False,
+    )
+
+
+def _with_values(matrix: Tensor, values: Tensor) -> Tensor:
+    return torch.sparse_csr_tensor(
+        matrix.crow_indices(), matrix.col_indices(), values, size=matrix.shape, check_invariants=False
+    )

@@ -1,0 +1,100 @@
+"""Everything that can be set, in one tree of plain values that can be written to JSON and read back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from typing import Any, TypeVar, get_type_hints
+
+from otherhalf.nn.skeleton import Shape
+from otherhalf.training import TrainingSettings
+
+ENCODERS = ("mlp", "gcn", "gat", "structure", "auto")
+
+
+@dataclass(frozen=True)
+class EncoderSettings:
+    """The pretrained encoder, Z_gnn = GNN(G) (Section 4.2).
+
+    ``kind`` is ``mlp``, ``gcn``, ``gat``, ``structure`` (an MLP over features and adjacency rows), or
+    ``auto``: ``mlp``, ``gcn`` and ``structure`` are trained and the best on the validation nodes is kept.
+    """
+
+    kind: str = "auto"
+    shape: Shape = field(default_factory=Shape)
+    training: TrainingSettings = field(default_factory=TrainingSettings)
+
+
+@dataclass(frozen=True)
+class HeadSettings:
+    """The MLP head, Z_gc = MLP(Z_gnn), trained by grouping and ranking loss.
+
+    ``ranking_k`` is the K of the ranking lists; ``max_candidates`` bounds how many training nodes may stand
+    in them (Section 6.4). ``mean_ranking_loss`` divides the ranking loss, a sum over targets in the paper,
+    by their number.
+    """
+
+    width: int = 64
+    layers: int = 2
+    dropout: float = 0.0
+    ranking_k: int = 10
+    max_candidates: int = 20_000
+    mean_ranking_loss: bool = True
+    training: TrainingSettings = field(default_factory=TrainingSettings)
+
+
+@dataclass(frozen=True)
+class ComplementSettings:
+    """How the missing half is found: encoder, head, and the K nearest or farthest of every node.
+
+    ``max_candidates`` bounds the nodes searched for each node; above it they are sampled and the result
+    says so (Section 6.4).
+    """
+
+    encoder: EncoderSettings = field(default_factory=EncoderSettings)
+    head: HeadSettings = field(default_factory=HeadSettings)
+    k_homophily: int = 10
+    k_heterophily: int = 10
+    max_candidates: int = 200_000
+
+
+@dataclass(frozen=True)
+class GOALSettings:
+    """The classifier over both halves: its frame, and α, β, γ, δ, fixed or learned (GOAL_at)."""
+
+    shape: Shape = field(default_factory=Shape)
+    coefficients: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)
+    learn_coefficients: bool = False
+    bias: bool = False
+    training: TrainingSettings = field(default_factory=TrainingSettings)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A whole run."""
+
+    scaling: str = "auto"
+    complement: ComplementSettings = field(default_factory=ComplementSettings)
+    goal: GOALSettings = field(default_factory=GOALSettings)
+
+
+T = TypeVar("T")
+
+
+def to_dict(settings: Any) -> dict[str, Any]:
+    """Plain nested dictionaries."""
+    return asdict(settings)
+
+
+def from_dict(kind: type[T], values: dict[str, Any]) -> T:
+    """The settings that :func:`to_dict` was given."""
+    hints = get_type_hints(kind)
+    built = {}
+    for item in fields(kind):  # type: ignore[arg-type]
+        value = values[item.name]
+        hint = hints[item.name]
+        if is_dataclass(hint):
+            value = from_dict(hint, value)  # type: ignore[arg-type]
+        elif isinstance(value, list):
+            value = tuple(value)
+        built[item.name] = value
+    return kind(**built)

@@ -1,0 +1,15 @@
+"""Fixtures shared by all tests."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of the real data sets; tests that need them are skipped where it is absent."""
+    named = os.environ.get("OTHERHALF_DATA")
+    if not named or not (Path(named) / "cora.npz").is_file():
+        pytest.skip("real data absent: set OTHERHALF_DATA")
+    return Path(named)

@@ -1,0 +1,387 @@
+"""Graphs from and to PyG, networkx and scipy: by hand, and there and back again."""
+
+import re
+import subprocess
+import sys
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch_geometric.data import Data, HeteroData
+
+from otherhalf.data import convert
+from otherhalf.data.convert import from_networkx, from_pyg, from_scipy, to_pyg
+from otherhalf.errors import InputError
+from otherhalf.graph import Graph, Split
+
+
+def refusal(function, *arguments, **options):
+    with pytest.raises(InputError) as caught:
+        function(*arguments, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+@st.composite
+def graphs(draw):
+    """Small graphs of every kind: directed or not, dense or sparse, with gaps, names and splits."""
+    n = draw(st.integers(2, 6))
+    node = st.integers(0, n - 1)
+    pairs = [(0, 1), *draw(st.lists(st.tuples(node, node), max_size=10))]
+    x = np.array(draw(st.lists(st.lists(st.integers(-2, 2), min_size=3, max_size=3), min_size=n, max_size=n)))
+    y = draw(st.one_of(st.none(), st.lists(st.integers(-1, 3), min_size=n, max_size=n)))
+    labelled = [] if y is None else [i for i, code in enumerate(y) if code >= 0]
+    parts = [[i for i in labelled if i % 3 == part] for part in range(3)]
+    return Graph(
+        edges=np.array(pairs).T,
+        x=sp.csr_matrix(x) if draw(st.booleans()) else x,
+        y=y,
+        classes=draw(st.sampled_from([None, ["a", "b", "c", "d"]])),
+        directed=draw(st.booleans()),
+        ids=draw(st.sampled_from([None, [f"node {i}" for i in range(n)], list(range(7, 7 + n))])),
+        fixed_splits=[Split(*parts, kind="fixed", seed=i) for i in range(draw(st.integers(0, 2)))],
+    )
+
+
+class TestToPyG:
+    def test_undirected_edges_both_ways_and_masks(self):
+        graph = Graph(
+            edges=[[0, 1], [1, 2]],
+            x=[[1.0], [2.0], [3.0]],
+            y=["b", None, "a"],
+            fixed_splits=[Split([0], [], [2]), Split([2], [0], [])],
+        )
+        data = to_pyg(graph)
+        assert data.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+        assert data.x.tolist() == [[1.0], [2.0], [3.0]]
+        assert data.y.tolist() == [1, -1, 0]
+        assert data.class_names == ["a", "b"]
+        assert data.train_mask.tolist() == [[True, False], [False, False], [False, True]]
+        assert data.val_mask.tolist() == [[False, True], [False, False], [False, False]]
+        assert data.test_mask.tolist() == [[False, False], [False, False], [True, False]]
+        assert data.validate()
+
+    def test_directed_edges_stay_as_they_are(self):
+        graph = Graph(edges=[[2, 1], [0, 2]], x=np.eye(3), directed=True)
+        assert graph.to_pyg().edge_index.tolist() == [[1, 2], [2, 0]]
+        assert graph.to_pyg().y is None
+
+    def test_the_tensors_are_the_receivers_own(self):
+        graph = Graph(edges=[[0], [1]], x=np.eye(2), y=[0, 1])
+        data = to_pyg(graph)
+        data.x += 1
+        data.y += 1
+        assert graph.x.tolist() == [[1, 0], [0, 1]]
+        assert graph.y.tolist() == [0, 1]
+
+    def test_large_sparse_features_stay_sparse(self, monkeypatch):
+        graph = Graph(edges=[[0], [1]], x=sp.csr_matrix([[0, 1, 0], [2, 0, 3]]))
+        assert to_pyg(graph).x.layout == torch.strided
+        monkeypatch.setattr(convert, "DENSE_CELLS", 5)
+        data = to_pyg(graph)
+        assert data.x.layout == torch.sparse_csr
+        assert data.x.to_dense().tolist() == [[0, 1, 0], [2, 0, 3]]
+        back = from_pyg(data)
+        assert sp.issparse(back.x)
+        assert back.fingerprint == graph.fingerprint
+
+
+class TestFromPyG:
+    def data(self, **changes):
+        given = {
+            "x": torch.eye(3),
+            "edge_index": torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]),
+            "y": torch.tensor([1, 0, -1]),
+        }
+        return Data(**(given | changes))
+
+    def test_symmetric_edges_are_undirected_and_not_repeats(self):
+        graph = from_pyg(self.data(), name="g")
+        assert (graph.directed, graph.edges.tolist(), graph.dropped_repeats) == (False, [[0, 1], [1, 2]], 0)
+        assert (graph.y.tolist(), graph.name) == ([1, 0, -1], "g")
+
+    def test_real_repeats_and_loops_are_counted(self):
+        graph = from_pyg(self.data(edge_index=torch.tensor([[0, 1, 0, 1, 2], [1, 0, 1, 0, 2]])))
+        assert (graph.num_edges, graph.dropped_repeats, graph.dropped_self_loops) == (1, 1, 1)
+
+    def test_direction_is_kept_where_an_edge_has_no_reverse(self):
+        edge_index = torch.tensor([[0, 1, 2], [1, 0, 1]])
+        assert from_pyg(self.data(edge_index=edge_index)).edges.tolist() == [[0, 1, 2], [1, 0, 1]]
+        assert from_pyg(self.data(edge_index=edge_index)).directed
+        undirected = from_pyg(self.data(edge_index=edge_index), directed=False)
+        assert (undirected.directed, undirected.edges.tolist()) == (False, [[0, 1], [1, 2]])
+
+    def test_direction_can_be_asked_for(self):
+        assert from_pyg(self.data(), directed=True).num_edges == 4
+
+    @pytest.mark.parametrize("layout", ["to_sparse_coo", "to_sparse_csr", "to_sparse_csc"])
+    def test_sparse_features_and_transposed_adjacency(self, layout):
+        dense = torch.tensor([[0.0, 0, 0], [1, 0, 0], [1, 0, 0]])  # adj_t: edges 0 → 1 and 0 → 2
+        data = Data(x=getattr(torch.eye(3), layout)(), adj_t=getattr(dense, layout)())
+        graph = Graph.from_pyg(data)
+        assert (graph.directed, graph.edges.tolist()) == (True, [[0, 0], [1, 2]])
+        assert sp.issparse(graph.x)
+        assert graph.x.toarray().tolist() == np.eye(3).tolist()
+
+    @pytest.mark.parametrize(
+        "y",
+        [torch.tensor([[1], [0], [-1]]), torch.tensor([1.0, 0.0, float("nan")]), torch.tensor([7, 3, -1])],
+    )
+    def test_kinds_of_labels(self, y):
+        assert from_pyg(self.data(y=y)).y.tolist() == [1, 0, -1]
+
+    def test_features_of_a_model_in_training(self):
+        x = torch.eye(3, dtype=torch.bfloat16, requires_grad=True)
+        assert from_pyg(self.data(x=x)).x.tolist() == np.eye(3).tolist()
+
+    def test_masks_lose_unlabelled_nodes(self):
+        masks = [torch.tensor([i == part for i in range(3)]) for part in range(3)]
+        (split,) = from_pyg(
+            self.data(train_mask=masks[0], val_mask=masks[1], test_mask=masks[2])
+        ).fixed_splits
+        assert (split.train.tolist(), split.val.tolist(), split.test.tolist()) == ([0], [1], [])
+        assert (split.kind, split.seed) == ("fixed", 0)
+
+    def test_one_test_mask_for_many_splits(self):
+        data = self.data(
+            y=torch.tensor([0, 1, 0]),
+            train_mask=torch.tensor([[1, 0], [0, 1], [0, 0]], dtype=torch.uint8),
+            val_mask=torch.tensor([[0, 1], [1, 0], [0, 0]], dtype=torch.uint8),
+            test_mask=torch.tensor([False, False, True]),
+        )
+        first, second = from_pyg(data).fixed_splits
+        assert (first.train.tolist(), first.val.tolist(), first.test.tolist()) == ([0], [1], [2])
+        assert (second.train.tolist(), second.val.tolist(), second.test.tolist()) == ([1], [0], [2])
+
+    def test_incomplete_masks_are_left_out_with_a_warning(self):
+        data = self.data(train_mask=torch.tensor([True, False, False]))
+        with pytest.warns(
+            UserWarning, match="the PyG data has no val_mask, test_mask, so its masks are not used"
+        ):
+            assert from_pyg(data).fixed_splits == ()
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"x": None}, "the PyG data has no x: give node features"),
+            ({"x": torch.ones(3)}, "x has the shape (3,): give one row per node"),
+            ({"edge_index": None}, "the PyG data has neither edge_index nor adj_t"),
+            ({"edge_index": torch.tensor([[0, 1]])}, "edge_index has the shape (1, 2): give [2, E]"),
+            ({"edge_index": torch.tensor([[0.0], [1.0]])}, "the edges are float32: give whole node indices"),
+            ({"edge_index": torch.tensor([[0], [3]])}, "an edge ends at node 3, but the nodes are 0 … 2"),
+            ({"edge_index": torch.tensor([[0, -1], [-1, 0]])}, "an edge ends at node -1"),
+            ({"y": torch.eye(3)}, "the labels have the shape (3, 3): give one class per node"),
+            ({"y": torch.tensor([0, 1])}, "there are 2 labels for 3 nodes"),
+            ({"x": torch.tensor([[1.0], [float("nan")], [0.0]])}, "the first at node 1, column 0"),
+            ({"train_mask": torch.ones(2)}, "train_mask has the shape (2,) for 3 nodes: give [N] or [N, S]"),
+            (
+                {"val_mask": torch.ones(3, 2), "test_mask": torch.ones(3, 3)},
+                "val_mask holds 2 splits and another",
+            ),
+            ({"train_mask": torch.ones(3)}, "a node stands in more than one of train, val and test"),
+        ],
+    )
+    def test_refusals(self, changes, message):
+        masks = {f"{part}_mask": torch.ones(3) * (part == "test") for part in ("train", "val", "test")}
+        assert message in refusal(from_pyg, self.data(**(masks | changes)))
+
+    @pytest.mark.parametrize("other", [HeteroData(), [Data()], None])
+    def test_other_objects(self, other):
+        assert "from_pyg takes a torch_geometric Data" in refusal(from_pyg, other)
+
+    @settings(max_examples=100, deadline=None)
+    @given(graphs())
+    def test_there_and_back(self, graph):
+        back = from_pyg(to_pyg(graph))
+        assert back.fingerprint == graph.fingerprint
+        assert back.classes.tolist() == graph.classes.tolist()
+        assert back.node_names().tolist() == graph.node_names().tolist()
+        assert back.dropped_repeats == 0
+        assert [[s.train.tolist(), s.val.tolist(), s.test.tolist()] for s in back.fixed_splits] == [
+            [s.train.tolist(), s.val.tolist(), s.test.tolist()] for s in graph.fixed_splits
+        ]
+
+
+class TestFromNetworkx:
+    def triangle(self, kind=nx.Graph):
+        graph = kind()
+        graph.add_node("u", size=1, old=True, label="red")
+        graph.add_node("v", size=2.5, old=False, label="blue")
+        graph.add_node("w", size=np.float32(3), old=np.bool_(True))
+        graph.add_edges_from([("w", "u"), ("u", "v"), ("v", "w")])
+        return graph
+
+    def test_attributes_become_features_and_labels(self):
+        graph = from_networkx(self.triangle(), name="g")
+        assert graph.x.tolist() == [[1, 1], [2.5, 0], [3, 1]]
+        assert (graph.y.tolist(), graph.classes.tolist()) == ([1, 0, -1], ["blue", "red"])
+        assert (graph.ids.tolist(), graph.name, graph.directed) == (["u", "v", "w"], "g", False)
+        assert graph.edges.tolist() == [[0, 0, 1], [1, 2, 2]]
+
+    def test_directed(self):
+        graph = Graph.from_networkx(self.triangle(nx.DiGraph))
+        assert (graph.directed, graph.edges.tolist()) == (True, [[0, 1, 2], [1, 2, 0]])
+
+    def test_repeats_of_a_multigraph_are_counted(self):
+        source = self.triangle(nx.MultiGraph)
+        source.add_edges_from([("u", "v"), ("v", "u"), ("u", "u")])
+        graph = from_networkx(source)
+        assert (graph.num_edges, graph.dropped_repeats, graph.dropped_self_loops) == (3, 2, 1)
+
+    def test_a_list_names_the_features_and_their_order(self):
+        assert from_networkx(self.triangle(), features=["old", "size"]).x.tolist() == [
+            [1, 1],
+            [0, 2.5],
+            [1, 3],
+        ]
+
+    def test_vectors(self):
+        source = nx.path_graph(3)
+        nx.set_node_attributes(source, {i: {"x": [i, 1.0], "v": torch.tensor([5.0])} for i in source})
+        assert from_networkx(source).x.tolist() == [[0, 1], [1, 1], [2, 1]]
+        assert from_networkx(source, features="v").x.tolist() == [[5], [5], [5]]
+        assert from_networkx(source).ids.tolist() == [0, 1, 2]
+
+    def test_a_number_called_x_is_one_feature_of_several(self):
+        source = nx.path_graph(2)
+        nx.set_node_attributes(source, {i: {"x": i, "z": 5} for i in source})
+        assert from_networkx(source).x.tolist() == [[0, 5], [1, 5]]
+
+    def test_whatever_names_a_node_becomes_its_id(self):
+        source = nx.grid_2d_graph(1, 2)
+        nx.set_node_attributes(source, 1.0, "a")
+        assert from_networkx(source).ids.tolist() == ["(0, 0)", "(0, 1)"]
+
+    def test_label_may_be_named_or_declined(self):
+        assert from_networkx(self.triangle(), label="old", features="size").classes.tolist() == [0, 1]
+        assert from_networkx(self.triangle(), label=None, features="size").num_classes == 0
+
+    def test_text_attributes_are_named_in_a_warning(self):
+        with pytest.warns(
+            UserWarning, match="the node attributes label are not numeric and are not used"
+        ) as caught:
+            from_networkx(self.triangle(), label="old")
+        assert caught[0].filename == __file__
+
+    @pytest.mark.parametrize(
+        ("change", "options", "message"),
+        [
+            (
+                {},
+                {"label": "kind"},
+                "no node has the attribute 'kind' for its label: the attributes are size, old",
+            ),
+            (
+                {},
+                {"features": ["size", "age"]},
+                "the node 'u' has no attribute 'age': give every node the same",
+            ),
+            ({}, {"features": []}, "the list of feature attributes is empty"),
+            ({"more": 1}, {}, "the node 'u' has no attribute 'more'"),
+            ({"size": float("nan")}, {}, "the attribute 'size' of the node 'w' is NaN or infinite"),
+            (
+                {"size": "big"},
+                {"features": "size"},
+                "the node 'w' is 'big', which is not a number or a vector",
+            ),
+            (
+                {"size": [1, 2]},
+                {"features": "size"},
+                "has 1 values at the node 'u' and 2 at 'w': give vectors",
+            ),
+            ({"size": [1, 2]}, {"features": ["size"]}, "has the shape (2,): name it alone, features='size'"),
+            ({"size": [[1]]}, {"features": "size"}, "has the shape (1, 1): give one vector per node"),
+        ],
+    )
+    def test_refusals(self, change, options, message):
+        source = self.triangle()
+        source.nodes["w"].update(change)
+        assert message in refusal(from_networkx, source, **options)
+
+    def test_nothing_to_learn_from(self):
+        assert "the networkx graph has no nodes" in refusal(from_networkx, nx.Graph())
+        assert "no node attribute is numeric" in refusal(from_networkx, nx.path_graph(3))
+        club = nx.path_graph(2)
+        nx.set_node_attributes(club, "chess", "club")
+        assert "the attributes besides the label are club" in refusal(from_networkx, club)
+        assert "from_networkx takes a networkx graph, not list" in refusal(from_networkx, [(0, 1)])
+
+    def test_two_names_that_read_alike(self):
+        source = nx.Graph([(1, "1")])
+        nx.set_node_attributes(source, 1.0, "a")
+        assert "the node id '1' occurs more than once" in refusal(from_networkx, source)
+
+
+class TestFromScipy:
+    def test_symmetric_is_undirected(self):
+        matrix = sp.csr_matrix([[0, 1, 0], [1, 1, 1], [0, 1, 0]])
+        graph = from_scipy(matrix, np.eye(3), [0, 1, 0], ids=list("uvw"), classes=["a", "b"], name="g")
+        assert (graph.directed, graph.edges.tolist()) == (False, [[0, 1], [1, 2]])
+        assert (graph.dropped_repeats, graph.dropped_self_loops) == (0, 1)
+        assert (graph.ids.tolist(), graph.classes.tolist(), graph.name) == (list("uvw"), ["a", "b"], "g")
+
+    @pytest.mark.parametrize("kind", [np.array, sp.coo_matrix, sp.csc_matrix, sp.csr_array])
+    def test_rows_point_to_columns(self, kind):
+        graph = Graph.from_scipy(kind([[0, 0, 0], [1, 0, 0], [1, 0, 0]]), sp.eye(3))
+        assert (graph.directed, graph.edges.tolist()) == (True, [[1, 2], [0, 0]])
+        assert from_scipy(kind([[0, 1], [0, 0]]), np.eye(2), directed=False).directed is False
+        assert from_scipy(kind([[0, 1], [1, 0]]), np.eye(2), directed=True).num_edges == 2
+
+    def test_stored_zeros_are_no_edges(self):
+        matrix = sp.csr_matrix(([1.0, 0.0], ([0, 1], [1, 2])), shape=(3, 3))
+        assert matrix.nnz == 2
+        assert from_scipy(matrix, np.eye(3)).edges.tolist() == [[0], [1]]
+
+    def test_differing_weights_are_warned_about(self, recwarn):
+        from_scipy(sp.csr_matrix([[0, 3.0], [3.0, 0]]), np.eye(2))
+        assert len(recwarn) == 0
+        with pytest.warns(
+            UserWarning, match="the weights in the adjacency differ and are not used"
+        ) as caught:
+            from_scipy(sp.csr_matrix([[0, 3.0], [2.0, 0]]), np.eye(2))
+        assert caught[0].filename == __file__
+
+    @pytest.mark.parametrize(
+        ("adjacency", "x", "message"),
+        [
+            (sp.csr_matrix((2, 3)), np.eye(2), r"the adjacency has the shape \(2, 3\): give a square matrix"),
+            (np.ones(3), np.eye(3), r"the adjacency has the shape \(3,\)"),
+            (
+                sp.csr_matrix([[0, np.nan], [1, 0]]),
+                np.eye(2),
+                r"the adjacency is nan at \(0, 1\): give a number",
+            ),
+            (np.array([["a", "b"], ["c", "d"]]), np.eye(2), "the adjacency is <U1: give numbers"),
+            (sp.eye(2), np.eye(3), "the adjacency has 2 nodes and x has 3 rows: give one row of x per node"),
+            (sp.eye(2), sp.eye(3), "the adjacency has 2 nodes and x has 3 rows"),
+            (sp.eye(2), np.eye(2), r"the graph has no edges \(2 self loops were dropped\)"),
+            (np.ones((2, 2)), [1.0, 2.0], r"the features have the shape \(2,\)"),
+        ],
+    )
+    def test_refusals(self, adjacency, x, message):
+        assert re.search(message, refusal(from_scipy, adjacency, x))
+
+    @settings(max_examples=50)
+    @given(graphs())
+    def test_there_and_back(self, graph):
+        matrix = graph.adjacency
+        if graph.directed:
+            ones = np.ones(graph.num_edges)
+            matrix = sp.coo_matrix((ones, tuple(graph.edges)), shape=matrix.shape)
+        back = from_scipy(matrix, graph.x, graph.y, classes=graph.classes, directed=graph.directed)
+        assert back.fingerprint == graph.fingerprint
+        assert back.dropped_repeats == 0
+
+
+def test_import_of_the_converters_waits_for_no_library():
+    code = (
+        "import sys, otherhalf.data.convert; "
+        "print({'torch', 'torch_geometric', 'networkx'} & set(sys.modules))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "set()"

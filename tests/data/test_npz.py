@@ -1,0 +1,188 @@
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from otherhalf.data.npz import read_npz, write_npz
+from otherhalf.errors import InputError
+from otherhalf.graph import Graph, Split
+
+
+def _arrays(**changes: Any) -> dict[str, Any]:
+    """A path 0-1-2-3 whose node 3 has no label, in the oldest form of the format."""
+    arrays = {
+        "edge_index": np.array([[0, 1, 2], [1, 2, 3]], dtype=np.int32),
+        "directed": np.array(False),
+        "x_data": np.array([1, 2, 1], dtype=np.uint8),
+        "x_indices": np.array([0, 1, 0], dtype=np.int32),
+        "x_indptr": np.array([0, 1, 2, 3, 3]),
+        "x_shape": np.array([4, 2]),
+        "y": np.array([0, 1, 0, -1]),
+        "train_masks": np.array([[1, 0, 0, 0], [0, 1, 0, 1]], dtype=bool),
+        "val_masks": np.array([[0, 1, 0, 0], [0, 0, 1, 0]], dtype=bool),
+        "test_masks": np.array([[0, 0, 1, 1], [1, 0, 0, 0]], dtype=bool),
+    }
+    arrays.update(changes)
+    return {key: value for key, value in arrays.items() if value is not None}
+
+
+def _write(path: Path, **changes: Any) -> Path:
+    np.savez_compressed(path, **_arrays(**changes))
+    return path
+
+
+def test_an_old_file_without_ids_classes_and_name(tmp_path: Path) -> None:
+    graph = read_npz(_write(tmp_path / "path.npz"))
+    assert graph.name == "path"
+    assert sp.issparse(graph.x)
+    assert graph.x.dtype == np.float32
+    assert graph.x.toarray().tolist() == [[1, 0], [0, 2], [1, 0], [0, 0]]
+    assert graph.edges.tolist() == [[0, 1, 2], [1, 2, 3]]
+    assert graph.ids is None
+    assert graph.classes.tolist() == [0, 1]
+
+
+def test_unlabelled_nodes_are_taken_out_of_the_splits(tmp_path: Path) -> None:
+    first, second = read_npz(_write(tmp_path / "g.npz")).fixed_splits
+    assert (first.kind, first.seed, second.seed) == ("fixed", 0, 1)
+    assert first.test.tolist() == [2]
+    assert second.train.tolist() == [1]
+
+
+def test_the_public_split_comes_last(tmp_path: Path) -> None:
+    public = {
+        "public_train_mask": np.array([0, 0, 1, 0], dtype=bool),
+        "public_val_mask": np.array([0, 1, 0, 0], dtype=bool),
+        "public_test_mask": np.array([1, 0, 0, 1], dtype=bool),
+    }
+    splits = read_npz(_write(tmp_path / "g.npz", **public)).fixed_splits
+    assert [split.kind for split in splits] == ["fixed", "fixed", "public"]
+    assert [splits[2].train.tolist(), splits[2].val.tolist(), splits[2].test.tolist()] == [[2], [1], [0]]
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_what_is_written_is_read_back(tmp_path: Path, sparse: bool) -> None:
+    x = np.array([[0.5, 0], [0, 300], [0, 1]], dtype=np.float32)
+    graph = Graph(
+        edges=np.array([[2, 0], [0, 1]]),
+        x=sp.csr_matrix(x) if sparse else x,
+        y=["cat", "dog", ""],
+        directed=True,
+        ids=["a", "b", "ü"],
+        fixed_splits=(
+            Split(np.array([0]), np.array([1]), np.array([], dtype=int), kind="fixed", seed=0),
+            Split(np.array([1]), np.array([], dtype=int), np.array([0]), kind="public"),
+        ),
+        name="pets",
+    )
+    graph.to_npz(tmp_path / "file.npz")
+    again = read_npz(tmp_path / "file.npz")
+    assert again.fingerprint == graph.fingerprint
+    assert sp.issparse(again.x) == sparse
+    assert again.directed
+    assert again.name == "pets"
+    assert again.ids is not None
+    assert again.ids.tolist() == ["a", "b", "ü"]
+    assert again.classes.tolist() == ["cat", "dog"]
+    assert [(s.kind, s.train.tolist(), s.test.tolist()) for s in again.fixed_splits] == [
+        ("fixed", [0], []),
+        ("public", [1], [0]),
+    ]
+    assert read_npz(tmp_path / "file.npz", name="other").name == "other"
+
+
+def test_small_counts_are_written_as_bytes_and_a_class_nobody_has_survives(tmp_path: Path) -> None:
+    x = sp.csr_matrix(np.array([[1, 0], [0, 255]]))
+    graph = Graph(edges=np.array([[0], [1]]), x=x, y=[2, 0], classes=["a", "b", "c"])
+    write_npz(graph, tmp_path / "g.npz")
+    with np.load(tmp_path / "g.npz", allow_pickle=False) as file:
+        assert file["x_data"].dtype == np.uint8
+    assert read_npz(tmp_path / "g.npz").classes.tolist() == ["a", "b", "c"]
+
+
+def test_two_writes_give_the_same_bytes(tmp_path: Path) -> None:
+    graph = read_npz(_write(tmp_path / "g.npz"))
+    write_npz(graph, tmp_path / "a.npz")
+    write_npz(graph, tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+@pytest.mark.parametrize("keep", [0, 10, 0.5, 0.99])
+def test_a_truncated_file(tmp_path: Path, keep: float) -> None:
+    path = _write(tmp_path / "g.npz")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: keep if isinstance(keep, int) else int(len(whole) * keep)])
+    with pytest.raises(InputError, match=r"g\.npz is not a whole \.npz file .*fetch or write it again"):
+        read_npz(path)
+
+
+def test_a_damaged_byte(tmp_path: Path) -> None:
+    path = tmp_path / "g.npz"
+    np.savez(path, **_arrays())  # uncompressed, so that the damage hits the numbers themselves
+    raw = bytearray(path.read_bytes())
+    at = raw.index(np.array([[0, 1, 2], [1, 2, 3]], dtype=np.int32).tobytes())
+    raw[at] ^= 1
+    path.write_bytes(bytes(raw))
+    with pytest.raises(InputError, match=r"not a whole \.npz file"):
+        read_npz(path)
+
+
+def test_a_pickled_array_is_not_loaded(tmp_path: Path) -> None:
+    path = _write(tmp_path / "g.npz", ids=np.array([1, "a", None, 2], dtype=object))
+    with pytest.raises(InputError, match="holds Python objects"):
+        read_npz(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"\x93NUMPY"])
+def test_a_file_of_another_kind(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "g.npz").write_bytes(content)
+    with pytest.raises(InputError, match=r"not a whole \.npz file"):
+        read_npz(tmp_path / "g.npz")
+
+
+def test_no_file_and_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"there is no file .*nowhere\.npz"):
+        read_npz(tmp_path / "nowhere.npz")
+    with pytest.raises(InputError, match="is a folder"):
+        read_npz(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"y": None}, r"the array\(s\) y are missing"),
+        ({"edge_index": None, "directed": None}, r"edge_index, directed are missing"),
+        ({"x_indptr": None}, r"the array\(s\) x_indptr are missing"),
+        ({"y": np.array([0.5, 1, 1, 1])}, "y is float64"),
+        ({"directed": np.array([True, False])}, "directed must be one true or false"),
+        ({"x_indices": np.array([0, 7, 0], dtype=np.int32)}, "do not fit together"),
+        ({"x_indptr": np.array([0, 1])}, "do not fit together"),
+        ({"edge_index": np.array([[0], [9]])}, "an edge ends at node 9"),
+        ({"val_masks": None}, "only train_masks, test_masks are there: give all or none"),
+        ({"val_masks": np.zeros((2, 3), dtype=bool)}, r"val_masks is bool of shape \(2, 3\)"),
+        ({"val_masks": np.zeros((1, 4), dtype=bool)}, "differ in length"),
+        ({"val_masks": np.zeros((2, 4))}, "val_masks is float64"),
+        ({"val_masks": np.ones((2, 4), dtype=bool)}, "more than one of train, val and test"),
+        ({"ids": np.array(["a", "a", "b", "c"])}, "'a' occurs more than once"),
+    ],
+)
+def test_each_wrong_array_gets_one_sentence_with_the_file(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    path = _write(tmp_path / "g.npz", **changes)
+    with pytest.raises(InputError, match=message) as caught:
+        read_npz(path)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_name_without_npz_and_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    graph = read_npz(_write(tmp_path / "g.npz"))
+    with pytest.raises(InputError, match=re.escape("does not end in .npz: give a file name such as out.npz")):
+        write_npz(graph, tmp_path / "out")
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="cannot be written"):
+        write_npz(graph, tmp_path / "file" / "g.npz")

@@ -1,0 +1,94 @@
+"""Predictions as a table: one row per node, readable by anyone, never half written."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from otherhalf.data import predictions
+from otherhalf.data.predictions import write_predictions
+from otherhalf.errors import InputError
+from otherhalf.graph import Graph
+
+CLASSES = np.array(["blue", "red"])
+LABELS = np.array(["red", "blue", "red"])
+PROBABILITIES = np.array([[0.25, 0.75], [0.5, 0.5], [0.0, 1.0]], dtype=np.float32)
+
+
+@pytest.fixture
+def graph():
+    return Graph(edges=[[0, 1], [1, 2]], x=np.eye(3), ids=["007", "b,c", "d"])
+
+
+def test_csv(tmp_path, graph):
+    write_predictions(tmp_path / "new" / "p.csv", graph, LABELS, PROBABILITIES, CLASSES)
+    assert (tmp_path / "new" / "p.csv").read_text().splitlines() == [
+        "id,prediction,confidence,p_blue,p_red",
+        "007,red,0.75,0.25,0.75",
+        '"b,c",blue,0.5,0.5,0.5',
+        "d,red,1.0,0.0,1.0",
+    ]
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.tsv", "p.csv.gz", "p.parquet"])
+def test_every_format_holds_the_same_table(tmp_path, graph, name):
+    path = tmp_path / name
+    write_predictions(str(path), graph, LABELS, PROBABILITIES, CLASSES)
+    separator = "\t" if ".tsv" in name else ","
+    table = (
+        pd.read_parquet(path) if "parquet" in name else pd.read_csv(path, dtype={"id": str}, sep=separator)
+    )
+    assert table["id"].tolist() == ["007", "b,c", "d"]
+    assert table["prediction"].tolist() == ["red", "blue", "red"]
+    assert table["confidence"].tolist() == [0.75, 0.5, 1.0]
+    assert table[["p_blue", "p_red"]].to_numpy().tolist() == PROBABILITIES.tolist()
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+def test_float32_is_written_shortly_and_read_back_exactly(tmp_path, graph):
+    third = np.array([[1 / 3, 2 / 3]] * 3, dtype=np.float32)
+    write_predictions(tmp_path / "p.csv", graph, LABELS, third, CLASSES)
+    assert "0.33333334" in (tmp_path / "p.csv").read_text()
+    assert (pd.read_csv(tmp_path / "p.csv")["p_red"].to_numpy(np.float32) == third[:, 1]).all()
+
+
+def test_whole_number_classes_and_nodes_without_ids(tmp_path):
+    graph = Graph(edges=[[0], [1]], x=np.eye(2))
+    write_predictions(tmp_path / "p.csv", graph, [3, 0], [[0.25, 0.75], [1, 0]], [0, 3])
+    assert (tmp_path / "p.csv").read_text().split() == [
+        "id,prediction,confidence,p_0,p_3",
+        "0,3,0.75,0.25,0.75",
+        "1,0,1.0,1.0,0.0",
+    ]
+
+
+class TestRefusals:
+    def refusal(self, path, graph, labels=LABELS, probabilities=PROBABILITIES):
+        with pytest.raises(InputError) as caught:
+            write_predictions(path, graph, labels, probabilities, CLASSES)
+        return str(caught.value)
+
+    def test_ending(self, tmp_path, graph):
+        assert "p.xlsx is neither CSV nor Parquet by its ending" in self.refusal(tmp_path / "p.xlsx", graph)
+
+    def test_shapes(self, tmp_path, graph):
+        expected = (
+            r"labels of shape (2,) and probabilities of shape (3, 2) for 3 nodes and 2 classes: give [3]"
+        )
+        assert expected in self.refusal(tmp_path / "p.csv", graph, labels=LABELS[:2])
+        assert "probabilities of shape (3, 1)" in self.refusal(
+            tmp_path / "p.csv", graph, probabilities=PROBABILITIES[:, :1]
+        )
+
+    def test_label_that_is_no_class(self, tmp_path, graph):
+        message = self.refusal(tmp_path / "p.csv", graph, labels=np.array(["red", "green", "red"]))
+        assert "the predicted label 'green' is not among the classes" in message
+
+    def test_place_that_cannot_be_written(self, tmp_path, graph):
+        (tmp_path / "file").write_text("")
+        message = self.refusal(tmp_path / "file" / "p.csv", graph)
+        assert "p.csv cannot be written" in message
+        assert "choose another place" in message
+
+    def test_without_pyarrow(self, tmp_path, graph, monkeypatch):
+        monkeypatch.setattr(predictions, "find_spec", lambda name: None)
+        assert "needs pyarrow: run `pip install otherhalf[io]`" in self.refusal(tmp_path / "p.parquet", graph)

@@ -1,0 +1,406 @@
+"""read_tables: any column names, ids that survive, and one sentence for every wrong table."""
+
+import gzip
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from otherhalf.data import table_files
+from otherhalf.data.tables import read_tables
+from otherhalf.errors import InputError
+
+NODES = "id,label,a,b\n10,red,1.5,0\n20,blue,2.5,1\n30,,3.5,0\n"
+EDGES = "from,to\n10,20\n30,20\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Write the two texts as CSV files and give back their paths."""
+
+    def write(nodes=NODES, edges=EDGES):
+        paths = tmp_path / "nodes.csv", tmp_path / "edges.csv"
+        for path, text in zip(paths, (nodes, edges), strict=True):
+            path.write_text(text, encoding="utf-8")
+        return paths
+
+    return write
+
+
+class TestDefaults:
+    def test_id_label_features_and_edges(self, files):
+        graph = read_tables(*files(), name="mine")
+        assert graph.ids.tolist() == [10, 20, 30]
+        assert graph.x.tolist() == [[1.5, 0], [2.5, 1], [3.5, 0]]
+        assert (graph.y.tolist(), graph.classes.tolist()) == ([1, 0, -1], ["blue", "red"])
+        assert graph.edges.tolist() == [[0, 1], [1, 2]]
+        assert (graph.directed, graph.name) == (False, "mine")
+
+    def test_directed(self, files):
+        assert read_tables(*files(), directed=True).edges.tolist() == [[0, 2], [1, 1]]
+
+    def test_without_a_column_id_the_first_is_the_id(self, files):
+        graph = read_tables(*files("paper,a\n10,1\n20,2\n30,3\n"))
+        assert (graph.ids.tolist(), graph.x.tolist()) == ([10, 20, 30], [[1], [2], [3]])
+        assert graph.num_classes == 0
+
+    def test_truth_values_are_zero_and_one(self, files):
+        assert read_tables(*files("id,a\n10,True\n20,False\n30,True\n")).x.tolist() == [[1], [0], [1]]
+
+    def test_columns_that_are_not_numeric_are_named_in_one_warning(self, files):
+        paths = files("id,title,a,when\n10,x,1,2020-01-01\n20,y,2,2020-01-02\n30,z,3,2020-01-03\n")
+        with pytest.warns(UserWarning, match="the columns title, when are not numeric") as caught:
+            graph = read_tables(*paths)
+        assert len(caught) == 1
+        assert caught[0].filename == __file__
+        assert graph.num_features == 1
+
+    def test_row_numbers_written_by_pandas_are_neither_feature_nor_edge_end(self, files):
+        nodes, edges = files()
+        pd.DataFrame({"id": [10, 20], "a": [1, 2]}).to_csv(nodes)
+        pd.DataFrame({"from": [10], "to": [20]}).to_csv(edges)
+        with pytest.warns(UserWarning, match="Unnamed: 0"):
+            graph = read_tables(nodes, edges)
+        assert (graph.x.tolist(), graph.edges.tolist()) == ([[1], [2]], [[0], [1]])
+
+    def test_a_first_column_without_name_can_be_the_id(self, files):
+        assert read_tables(*files(",a\n10,1\n20,2\n30,3\n")).ids.tolist() == [10, 20, 30]
+
+
+class TestNamedColumns:
+    def test_every_column_can_be_named(self, files):
+        paths = files(
+            "a,b,c,key,class\n1,2,3,u,0\n4,5,6,v,1\n", "weight,kind,end,start\n0.5,x,u,v\n0.5,y,u,v\n"
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            graph = read_tables(
+                *paths,
+                id="key",
+                label="class",
+                features=["c", "a"],
+                source="start",
+                target="end",
+                directed=True,
+            )
+        assert graph.ids.tolist() == ["u", "v"]
+        assert graph.x.tolist() == [[3, 1], [6, 4]]
+        assert (graph.y.tolist(), graph.classes.tolist()) == ([0, 1], [0, 1])
+        assert (graph.edges.tolist(), graph.dropped_repeats) == ([[1], [0]], 1)
+
+    def test_features_as_comma_separated_text(self, files):
+        assert read_tables(*files(), features="b, a").x.tolist() == [[0, 1.5], [1, 2.5], [0, 3.5]]
+
+    def test_one_named_end_leaves_the_first_other_column(self, files):
+        paths = files(edges="weight,from,to\n10,20,30\n")
+        graph = read_tables(*paths, source="to", directed=True)
+        assert graph.edges.tolist() == [[2], [0]]
+
+    def test_a_column_called_label_can_be_the_id(self, files):
+        graph = read_tables(*files("label,a\n10,1\n20,2\n30,3\n"), id="label")
+        assert (graph.ids.tolist(), graph.num_classes) == ([10, 20, 30], 0)
+
+
+class TestIds:
+    def test_leading_zeros_stay(self, files):
+        graph = read_tables(*files("id,a\n007,1\n7,2\n", "s,t\n007,7\n"))
+        assert graph.ids.tolist() == ["007", "7"]
+        assert graph.edges.tolist() == [[0], [1]]
+
+    def test_names_that_look_like_gaps_are_names(self, files):
+        graph = read_tables(*files("id,a\nNA,1\nnull,2\nNone,3\n", "s,t\nNA,null\nNone,NA\n"))
+        assert graph.ids.tolist() == ["NA", "null", "None"]
+        assert graph.num_edges == 2
+
+    @pytest.mark.parametrize(("node", "edge"), [("1", "1.0"), ("1.0", "1"), ("1.0", "1.0")])
+    def test_whole_numbers_match_with_and_without_point(self, files, node, edge):
+        graph = read_tables(*files(f"id,a\n{node},1\n2,2\n", f"s,t\n{edge},2\n"))
+        assert (graph.ids.tolist(), graph.edges.tolist()) == ([1, 2], [[0], [1]])
+
+    def test_among_text_ids_a_point_is_text(self, files):
+        graph = read_tables(*files("id,a\n1.0,1\n1.10,2\n1.1,3\n", "s,t\n1.0,1.10\n"))
+        assert (graph.ids.tolist(), graph.edges.tolist()) == (["1.0", "1.10", "1.1"], [[0], [1]])
+
+    def test_numbers_beyond_int64_stay_distinct(self, files):
+        first, second = str(10**25), str(10**25 + 1)
+        graph = read_tables(*files(f"id,a\n{first},1\n{second},2\n", f"s,t\n{first},{second}\n"))
+        assert graph.ids.tolist() == [first, second]
+
+    def test_spaces_around_cells_do_not_count(self, files):
+        graph = read_tables(*files("id, a\nu , 1\nv, 2\n", "s, t\nu, v \n"))
+        assert graph.ids.tolist() == ["u", "v"]
+
+    @pytest.mark.parametrize("node_kind", [str, int, float, "category"])
+    @pytest.mark.parametrize("edge_kind", [str, int, float, "category"])
+    def test_parquet_types_match_each_other(self, tmp_path, node_kind, edge_kind):
+        nodes, edges = tmp_path / "n.parquet", tmp_path / "e.parquet"
+        pd.DataFrame({"id": pd.Series([3, 5]).astype(node_kind), "a": [1, 2]}).to_parquet(nodes)
+        ends = {"s": pd.Series([5]).astype(edge_kind), "t": pd.Series([3]).astype(edge_kind)}
+        pd.DataFrame(ends).to_parquet(edges)
+        graph = read_tables(nodes, edges, directed=True)
+        assert (graph.ids.tolist(), graph.edges.tolist()) == ([3, 5], [[1], [0]])
+
+
+class TestLabels:
+    @pytest.mark.parametrize(
+        ("cells", "codes", "classes"),
+        [
+            (["5", "", "2"], [1, -1, 0], [2, 5]),
+            (["5.0", "NaN", "2.0"], [1, -1, 0], [2, 5]),
+            (["5", "-1", "nan"], [0, -1, -1], [5]),
+            (["05", "5", ""], [0, 1, -1], ["05", "5"]),
+            (["5", "x", "2"], [1, 2, 0], ["2", "5", "x"]),
+            (["NA", "None", ""], [0, 1, -1], ["NA", "None"]),
+            (["True", "False", "True"], [1, 0, 1], ["False", "True"]),
+            ([str(10**17), str(10**17 + 1), ""], [0, 1, -1], [str(10**17), str(10**17 + 1)]),
+            (["", "", ""], [-1, -1, -1], []),
+        ],
+        ids=str,
+    )
+    def test_csv(self, files, cells, codes, classes):
+        rows = "".join(f"{10 * (i + 1)},{cell},1\n" for i, cell in enumerate(cells))
+        graph = read_tables(*files("id,label,a\n" + rows))
+        assert (graph.y.tolist(), graph.classes.tolist()) == (codes, classes)
+
+    @pytest.mark.parametrize(
+        ("values", "codes", "classes"),
+        [
+            ([5, None, 2], [1, -1, 0], [2, 5]),
+            ([True, None, False], [1, -1, 0], ["False", "True"]),
+            ([True, False, True], [1, 0, 1], ["False", "True"]),
+            (pd.Categorical(["b", None, "a"]), [1, -1, 0], ["a", "b"]),
+            (["5", None, "2"], [1, -1, 0], [2, 5]),
+        ],
+        ids=str,
+    )
+    def test_parquet(self, tmp_path, values, codes, classes):
+        nodes, edges = tmp_path / "n.parquet", tmp_path / "e.parquet"
+        pd.DataFrame({"id": [1, 2, 3], "label": values, "a": 1.0}).to_parquet(nodes)
+        pd.DataFrame({"s": [1], "t": [2]}).to_parquet(edges)
+        graph = read_tables(nodes, edges)
+        assert (graph.y.tolist(), graph.classes.tolist()) == (codes, classes)
+
+    def test_measurements_are_no_classes(self, files):
+        with pytest.raises(InputError, match=r"nodes.csv, .*edges.csv: the label 1.5 is not a whole number"):
+            read_tables(*files(), label="a", features="b")
+
+
+class TestFormats:
+    def write(self, folder, kind):
+        nodes = pd.DataFrame({"id": ["u", "v"], "label": ["x", "y"], "a": [0.5, 1.0]})
+        edges = pd.DataFrame({"s": ["u"], "t": ["v"]})
+        paths = folder / f"n{kind}", folder / f"e{kind}"
+        for frame, path in zip((nodes, edges), paths, strict=True):
+            if kind in (".parquet", ".pq"):
+                frame.to_parquet(path)
+            else:
+                frame.to_csv(path, index=False, sep="\t" if ".tsv" in kind.lower() else ",")
+        return paths
+
+    @pytest.mark.parametrize("kind", [".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".pq", ".CSV"])
+    def test_all_give_the_same_graph(self, tmp_path, files, kind):
+        plain = read_tables(*files("id,label,a\nu,x,0.5\nv,y,1\n", "s,t\nu,v\n"))
+        other = read_tables(*self.write(tmp_path, kind))
+        assert other.fingerprint == plain.fingerprint
+        assert other.ids.tolist() == ["u", "v"]
+
+    def test_paths_may_be_text_and_start_with_a_byte_order_mark(self, files):
+        nodes, edges = files()
+        nodes.write_text(NODES, encoding="utf-8-sig")
+        assert read_tables(str(nodes), str(edges)).ids.tolist() == [10, 20, 30]
+
+    def test_an_index_in_parquet_is_a_column(self, tmp_path):
+        nodes, edges = tmp_path / "n.parquet", tmp_path / "e.parquet"
+        pd.DataFrame({"a": [1, 2]}, index=pd.Index(["u", "v"], name="id")).to_parquet(nodes)
+        pd.DataFrame({"s": ["u"], "t": ["v"]}, index=[17]).to_parquet(edges)
+        assert read_tables(nodes, edges).ids.tolist() == ["u", "v"]
+
+    def test_truth_values_with_gaps_in_parquet_are_a_feature_with_gaps(self, tmp_path):
+        nodes, edges = tmp_path / "n.parquet", tmp_path / "e.parquet"
+        pd.DataFrame({"id": ["u", "v"], "a": [True, None]}).to_parquet(nodes)
+        pd.DataFrame({"s": ["u"], "t": ["v"]}).to_parquet(edges)
+        with pytest.raises(InputError, match="the feature 'a' of the node 'v' is empty or NaN"):
+            read_tables(nodes, edges)
+
+    @pytest.mark.parametrize("values", [["0.5", "2"], pd.array([1, 2], dtype="Int64")], ids=str)
+    def test_numbers_kept_otherwise_are_numbers_when_asked_for(self, tmp_path, values):
+        nodes, edges = tmp_path / "n.parquet", tmp_path / "e.parquet"
+        pd.DataFrame({"id": ["u", "v"], "a": values}).to_parquet(nodes)
+        pd.DataFrame({"s": ["u"], "t": ["v"]}).to_parquet(edges)
+        assert read_tables(nodes, edges, features="a").x.ravel().tolist() == [float(v) for v in values]
+
+
+def refusal(paths, **options):
+    with pytest.raises(InputError) as caught:
+        read_tables(*paths, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("texts", "options", "message"),
+        [
+            ({}, {"id": "x"}, "nodes.csv has no column 'x' for the node id: its columns are id, label, a, b"),
+            ({}, {"label": "x"}, "has no column 'x' for the label: its columns are id, label, a, b"),
+            ({}, {"features": ["a", "x"]}, "has no column 'x' for the features: its columns are"),
+            ({}, {"source": "x"}, "edges.csv has no column 'x' for the source: its columns are from, to"),
+            ({}, {"target": "x"}, "edges.csv has no column 'x' for the target: its columns are from, to"),
+            ({}, {"label": "id"}, "the column 'id' cannot be both id and label"),
+            ({}, {"features": "a,id"}, "the column 'id' is the id: take it out of the features"),
+            ({}, {"features": "a,label"}, "the column 'label' is the label: take it out of the features"),
+            ({}, {"features": "a,b,a"}, "the feature column 'a' is named twice"),
+            ({}, {"features": ""}, "no feature column is named"),
+            ({}, {"features": []}, "no feature column is named"),
+            ({}, {"source": "to", "target": "to"}, "the column 'to' cannot be both ends of an edge"),
+            (
+                {"nodes": "label,a\n1,2\n"},
+                {},
+                "its first column is the label 'label': name the column of node ids",
+            ),
+            (
+                {"nodes": "kind,a\n1,2\n"},
+                {"label": "kind"},
+                "its first column is the label 'kind': name the column of node ids",
+            ),
+            ({"nodes": ""}, {}, "nodes.csv is empty: give a table with column names"),
+            ({"edges": "\n\n"}, {}, "edges.csv is empty"),
+            ({"nodes": "id,a\n"}, {}, "nodes.csv has column names but no rows: add the data"),
+            ({"edges": "s,t\n"}, {}, "edges.csv has column names but no rows"),
+            ({"nodes": "id\n10\n"}, {}, "nodes.csv has no numeric column for the features"),
+            ({"nodes": "id,label,t\n10,1,x\n"}, {}, "no numeric column .* (its columns are id, label, t)"),
+            ({"nodes": "id;a\n10;1\n"}, {}, "are separated by semicolons: separate them by commas"),
+            ({"edges": "s\tt\n10\t20\n"}, {}, "the cells of .*edges.csv are separated by tabs"),
+            ({"edges": "s\n10\n"}, {}, "has only the column 's': an edge needs two, source and target"),
+            ({"edges": "10,20\n20,30\n"}, {}, "the first line of .*edges.csv is the edge 10, 20, not column"),
+            ({"nodes": "id,a\n10,1\n20,2,3\n"}, {}, "not a well-formed table (Expected 2 fields in line 3"),
+            ({"nodes": "id,a\n10,1,2\n20,2,3\n"}, {}, "have more cells than there are column names"),
+            ({"nodes": 'id,a\n10,"1\n'}, {}, "not a well-formed table (EOF inside string"),
+            ({"nodes": "id,a\n10,1\n,2\n ,3\n"}, {}, "nodes.csv: the id 'id' is empty in row 2 (2 in all)"),
+            (
+                {"nodes": "id,a\nx,1\ny,2\nx,3\n"},
+                {},
+                "the id 'x' in the column 'id' occurs more than once (row 3)",
+            ),
+            ({"nodes": "id,a\n1,1\n2,2\n1.0,3\n"}, {}, "the id '1' in the column 'id' occurs more than once"),
+            (
+                {"edges": "s,t\n10,20\n10,\n,20\n"},
+                {},
+                "edges.csv: the column 's' is empty in row 3 (1 in all)",
+            ),
+            (
+                {"edges": "s,t\n10,20\n10,\n"},
+                {},
+                "the column 't' is empty in row 2 (1 in all): fill in both ends",
+            ),
+            (
+                {"edges": "s,t\n10,20\n10,99\n20,7\n20,99\n"},
+                {},
+                "edges.csv: '99' in the column 't', row 2, is not among the node ids of .*nodes.csv, which "
+                "look like '10' (3 such rows): add the nodes or drop the edges",
+            ),
+            (
+                {"edges": "s,t\n10,20\nten,20\n"},
+                {},
+                "'ten' in the column 's', row 2, is not among the node ids",
+            ),
+            ({"edges": "s,t\n10,10\n20,20\n"}, {}, "the graph has no edges (2 self loops were dropped)"),
+            (
+                {"nodes": "id,a,b\nu,1,2\nv,1,\nw,,1\n"},
+                {},
+                "the feature 'b' of the node 'v' is empty or NaN (2 such",
+            ),
+            ({"nodes": "id,a\nu,1\nv,NaN\n"}, {}, "the feature 'a' of the node 'v' is empty or NaN"),
+            ({"nodes": "id,a\nu,1\nv,inf\n"}, {}, "the feature 'a' of the node 'v' is infinite or too large"),
+            (
+                {"nodes": "id,a\nu,1\nv,1e300\n"},
+                {},
+                "the feature 'a' of the node 'v' is infinite or too large",
+            ),
+            (
+                {"nodes": "id,a\nu,1\nv,big\nw,huge\n"},
+                {"features": "a"},
+                "nodes.csv: the feature column 'a' holds 'big', which is not a number (row 2)",
+            ),
+        ],
+    )
+    def test_one_sentence(self, files, texts, options, message):
+        pattern = re.escape(message).replace(re.escape(".*"), ".*")
+        assert re.search(pattern, refusal(files(**texts), **options))
+
+    def test_missing_file(self, files, tmp_path):
+        nodes, edges = files()
+        assert refusal((tmp_path / "no.csv", edges)).endswith("no.csv does not exist: check the path")
+        assert refusal((nodes, tmp_path / "no.csv")).endswith("no.csv does not exist: check the path")
+
+    def test_folder(self, files, tmp_path):
+        folder = tmp_path / "folder.csv"
+        folder.mkdir()
+        assert "folder.csv is not a file" in refusal((folder, files()[1]))
+
+    @pytest.mark.parametrize("name", ["n.xlsx", "n", "n.parquet.gz"])
+    def test_other_formats(self, files, tmp_path, name):
+        (tmp_path / name).write_text(NODES)
+        message = refusal((tmp_path / name, files()[1]))
+        assert "is neither CSV nor Parquet by its ending: use .csv, .tsv, .csv.gz or .parquet" in message
+
+    def test_other_encodings(self, files):
+        paths = files()
+        paths[0].write_bytes("id,a\nå,1\n".encode("latin-1"))
+        assert "nodes.csv is not UTF-8 text: save it as CSV in the encoding UTF-8" in refusal(paths)
+
+    def test_damaged_gzip(self, files, tmp_path):
+        whole = gzip.compress(("id,a\n" + "".join(f"{i},{i * i}\n" for i in range(5000))).encode())
+        for content in (b"id,a\n1,2\n", whole[: len(whole) // 2]):
+            path = tmp_path / "n.csv.gz"
+            path.write_bytes(content)
+            assert "n.csv.gz cannot be read" in refusal((path, files()[1]))
+
+    def test_not_parquet(self, files, tmp_path):
+        path = tmp_path / "n.parquet"
+        path.write_text(NODES)
+        assert "n.parquet is not a Parquet file, or a damaged one: write it again" in refusal(
+            (path, files()[1])
+        )
+
+    def test_without_pyarrow(self, files, tmp_path, monkeypatch):
+        path = tmp_path / "n.parquet"
+        path.write_text("")
+        monkeypatch.setattr(table_files, "find_spec", lambda name: None)
+        assert "n.parquet needs pyarrow: run `pip install otherhalf[io]`" in refusal((path, files()[1]))
+
+    def test_dates_are_no_numbers(self, files, tmp_path):
+        path = tmp_path / "n.parquet"
+        pd.DataFrame({"id": [10], "when": pd.to_datetime(["2020-01-01"])}).to_parquet(path)
+        assert "the feature column 'when' holds '2020-01-01" in refusal((path, files()[1]), features="when")
+
+    def test_long_lists_of_columns_are_cut(self, files):
+        header = ",".join(["id", *(f"c{i}" for i in range(30))])
+        message = refusal(files(f"{header}\n10" + ",1" * 30 + "\n"), label="x")
+        assert message.endswith("c17, c18 and 11 more")
+
+
+words = st.text(alphabet="ab01.é ,\"'\n", min_size=1, max_size=6).filter(lambda word: word.strip() == word)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_what_pandas_writes_is_read_back(tmp_path, data):
+    """Any text ids and any float32 features come back, whatever needs quoting."""
+    ids = data.draw(st.lists(words, min_size=2, max_size=6, unique=True).filter(lambda names: "a" in names))
+    n = len(ids)
+    x = data.draw(st.lists(st.floats(-1e6, 1e6, width=32), min_size=n, max_size=n))
+    ends = data.draw(st.lists(st.tuples(*[st.integers(0, n - 1)] * 2), max_size=8))
+    ends = [(0, 1), *ends]
+    nodes, edges = tmp_path / "n.csv", tmp_path / "e.csv"
+    pd.DataFrame({"key": ids, "value": x}).to_csv(nodes, index=False)
+    pd.DataFrame([(ids[s], ids[t]) for s, t in ends], columns=["S", "T"]).to_csv(edges, index=False)
+    graph = read_tables(nodes, edges, directed=True)
+    assert graph.ids.tolist() == ids
+    assert graph.x.ravel().tolist() == np.array(x, dtype=np.float32).tolist()
+    assert {tuple(pair) for pair in graph.edges.T.tolist()} == {(s, t) for s, t in ends if s != t}
