@@ -12,4 +12,4 @@ def data_dir() -> Path:
     named = os.environ.get("OTHERHALF_DATA")
     if not named or not (Path(named) / "cora.npz").is_file():
         pytest.skip("real data absent: set OTHERHALF_DATA")
-    return Path(named)
+    return Path(named).resolve()

@@ -115,7 +115,7 @@ class TestImmutable:
             "x": np.ones((3, 1), dtype=np.float32),
             "y": np.array([0, 1, 0]),
             "ids": np.array([7, 8, 9]),
-            "classes": np.array(["a", "b"]),
+            "classes": np.array([30, 50]),
         }
         graph = Graph(**given)
         kept = {key: getattr(graph, key).copy() for key in given}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -167,22 +168,24 @@ class Graph(Frozen):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of everything that decides a result: edges, features, labels, direction.
+        """A hash of everything that decides a result: edges, direction, features and labels."""
+        return _sha256([self.y, np.frombuffer(bytes.fromhex(self.unlabelled_fingerprint), dtype=np.uint8)])
+
+    @cached_property
+    def unlabelled_fingerprint(self) -> str:
+        """A hash of edges, direction and features.
 
         It is of the values, not of how they are kept: dense and sparse features hash alike.
         """
-        digest = hashlib.sha256()
 
-        def add(*parts: npt.NDArray[Any]) -> None:
-            for part in parts:
-                digest.update(f"{part.dtype.str}{part.shape}".encode())
-                digest.update(np.ascontiguousarray(part).tobytes())
+        def parts() -> Iterator[npt.NDArray[Any]]:
+            yield self.edges
+            yield np.array([self.directed, *self.x.shape])
+            for start in range(0, self.num_nodes, _HASHED_ROWS):
+                rows = sp.csr_matrix(self.x[start : start + _HASHED_ROWS])
+                yield from (rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))
 
-        add(self.edges, self.y, np.array([self.directed, *self.x.shape]))
-        for start in range(0, self.num_nodes, _HASHED_ROWS):
-            rows = sp.csr_matrix(self.x[start : start + _HASHED_ROWS])
-            add(rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))
-        return digest.hexdigest()
+        return _sha256(parts())
 
     def node_names(self) -> npt.NDArray[Any]:
         """The ids as given, or 0 … N−1."""
@@ -244,6 +247,14 @@ class Graph(Frozen):
         from otherhalf.data.npz import write_npz
 
         write_npz(self, path)
+
+
+def _sha256(parts: Iterable[npt.NDArray[Any]]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(f"{part.dtype.str}{part.shape}".encode())
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()
 
 
 def symmetric_adjacency(pairs: IntArray, num_nodes: int) -> sp.csr_matrix:

@@ -144,6 +144,12 @@ class TestIds:
         graph = read_tables(nodes, edges, directed=True)
         assert (graph.ids.tolist(), graph.edges.tolist()) == ([3, 5], [[1], [0]])
 
+    def test_float_ids_beyond_the_whole_numbers_stay_distinct(self, tmp_path):
+        nodes, edges = tmp_path / "n.parquet", tmp_path / "e.parquet"
+        pd.DataFrame({"id": [1e20, 3e20], "a": [1, 2]}).to_parquet(nodes)
+        pd.DataFrame({"s": [1e20], "t": [3e20]}).to_parquet(edges)
+        assert read_tables(nodes, edges).edges.tolist() == [[0], [1]]
+
 
 class TestLabels:
     @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ class Encoder:
         """Z_gnn: the hidden state of every node before the prediction layer."""
         self.module.eval()
         with torch.no_grad():
-            return self.module.embed(inputs, *operators(self.kind, graph))
+            return self.module.embed(inputs, *operators(self.kind, graph, inputs.device)).cpu()
 
 
 def build(kind: str, num_features: int, num_classes: int, num_known: int, shape: Shape) -> Skeleton:
@@ -47,14 +47,14 @@ def build(kind: str, num_features: int, num_classes: int, num_known: int, shape:
     return model(num_features, num_classes, num_known, shape)
 
 
-def operators(kind: str, graph: Graph) -> tuple[Any, ...]:
+def operators(kind: str, graph: Graph, device: torch.device) -> tuple[Any, ...]:
     """What the encoder's layers are called with besides the hidden state."""
     if kind == "gcn":
-        return (normalized_adjacency(graph.adjacency, self_loops=True),)
+        return (normalized_adjacency(graph.adjacency, self_loops=True).to(device),)
     if kind == "gat":
         both_ways = np.stack(graph.adjacency.nonzero())
         loops = np.stack([np.arange(graph.num_nodes)] * 2)
-        return (torch.from_numpy(np.concatenate([both_ways, loops], axis=1).astype(np.int64)),)
+        return (torch.from_numpy(np.concatenate([both_ways, loops], axis=1).astype(np.int64)).to(device),)
     return ()
 
 
@@ -85,9 +85,10 @@ def pretrain(
         stage = f"encoder-{kind}"
         with seeded(seed):
             module = build(kind, graph.num_features, graph.num_classes, graph.num_nodes, settings.shape)
+            module.to(inputs.device)
             history = fit_classifier(
                 module,
-                (inputs, *operators(kind, graph)),
+                (inputs, *operators(kind, graph, inputs.device)),
                 graph,
                 split,
                 settings.training,
@@ -113,8 +114,9 @@ def fit_classifier(
 ) -> History:
     """Cross-entropy on the training nodes, early stopping on accuracy, then loss, of the validation nodes."""
     # Copies of the two parts only: no label outside them is within reach of what follows.
-    train_nodes, val_nodes = (torch.from_numpy(np.array(part)) for part in (split.train, split.val))
-    train_labels, val_labels = (torch.from_numpy(graph.y[part]) for part in (split.train, split.val))
+    device = next(module.parameters()).device
+    train_nodes, val_nodes = (torch.from_numpy(np.array(p)).to(device) for p in (split.train, split.val))
+    train_labels, val_labels = (torch.from_numpy(graph.y[p]).to(device) for p in (split.train, split.val))
 
     def loss() -> Tensor:
         return F.cross_entropy(module(*arguments)[train_nodes], train_labels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class Head(nn.Module):
     def __init__(self, width_in: int, settings: HeadSettings) -> None:
         super().__init__()
         widths = [width_in, *[settings.width] * settings.layers]
-        self.layers = nn.ModuleList(nn.Linear(i, o) for i, o in zip(widths, widths[1:], strict=False))
+        self.layers = nn.ModuleList(nn.Linear(i, o) for i, o in pairwise(widths))
         self.dropout = settings.dropout
 
     def forward(self, z: Tensor) -> Tensor:

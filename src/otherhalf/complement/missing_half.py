@@ -23,6 +23,7 @@ from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split, symmetric_adjacency
 from otherhalf.nn.inputs import Scaling, node_inputs
 from otherhalf.nn.skeleton import NodeInputs
+from otherhalf.presets import preset_settings
 from otherhalf.settings import ComplementSettings
 from otherhalf.training import Checkpoint, History
 from otherhalf.validation import UNKNOWN, IntArray
@@ -142,8 +143,6 @@ def find_missing_half(
         settings: How the half is found.
         on_step: Told (stage, steps done, steps at most).
     """
-    from otherhalf.presets import preset_settings
-
     chosen = preset_settings(preset, graph)
     complement = settings or chosen.complement
     check_trainable(graph, split)

@@ -51,7 +51,7 @@ def from_networkx(
         label = None
     place = {node: index for index, node in enumerate(nodes)}
     ends = [(place[source], place[target]) for source, target in graph.edges()]
-    whole = all(isinstance(node, int) and not isinstance(node, bool) for node in nodes)
+    whole = all(isinstance(node, int) for node in nodes)
     return Graph(
         edges=np.array(ends, dtype=np.int64).reshape(-1, 2).T,
         x=_networkx_features(nodes, rows, [key for key in present if key != label], features),

@@ -250,12 +250,10 @@ def _features(
     leave_out: list[str | None],
 ) -> FloatArray:
     if chosen is None:
-        unused: list[str] = []
-        chosen = []
-        for column in file.columns:
-            if column not in leave_out:
-                numeric = _is_numeric(table[column]) and not file.unnamed(column)
-                (chosen if numeric else unused).append(column)
+        others = [column for column in file.columns if column not in leave_out]
+        chosen = [column for column in others if _is_numeric(table[column]) and not file.unnamed(column)]
+        used = set(chosen)
+        unused = [column for column in others if column not in used]
         if not chosen:
             raise InputError(
                 f"{file.path} has no numeric column for the features besides id and label (its columns are "

@@ -55,7 +55,7 @@ class Coefficients(nn.Module):
 
 
 class ComplementedGraphConv(nn.Module):
-    r"""The Complemented Graph Convolution of `"Finding the Missing-half" (ICML 2023), Section 5.1.
+    r"""The Complemented Graph Convolution of "Finding the Missing-half" (ICML 2023), Section 5.1.
 
     .. math::
         \mathbf{H}' = (\alpha\mathbf{I} + \beta\hat{\mathbf{A}}_o - \gamma\hat{\mathbf{A}}_t
@@ -65,8 +65,8 @@ class ComplementedGraphConv(nn.Module):
     normalised heterophilic half, and :math:`\alpha,\beta,\gamma,\delta \in [0, 5]` the strengths of self,
     homophilic, heterophilic and combined information. The activation :math:`\sigma` is left to the caller.
 
-    :math:`\hat{\mathbf{A}}_t\hat{\mathbf{A}}_o` is never formed: with :math:`\mathbf{S} = \mathbf{H}\mathbf{W}`
-    and :math:`\mathbf{O} = \hat{\mathbf{A}}_o\mathbf{S}` the result is
+    :math:`\hat{\mathbf{A}}_t\hat{\mathbf{A}}_o` is never formed: with
+    :math:`\mathbf{S} = \mathbf{H}\mathbf{W}` and :math:`\mathbf{O} = \hat{\mathbf{A}}_o\mathbf{S}`, it is
     :math:`\alpha\mathbf{S} + \beta\mathbf{O} - \hat{\mathbf{A}}_t(\gamma\mathbf{S} + \delta\mathbf{O})`,
     two sparse products. They run on the narrower side of :math:`\mathbf{W}`.
 

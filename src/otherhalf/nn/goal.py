@@ -15,7 +15,8 @@ class GOAL(Skeleton):
 
     .. math::
         \mathbf{H}^{l+1} = \sigma((\alpha\mathbf{I} + \beta\hat{\mathbf{A}}_o - \gamma\hat{\mathbf{A}}_t
-        - \delta\hat{\mathbf{A}}_t\hat{\mathbf{A}}_o)\,\mathbf{H}^l\mathbf{W}^l), \quad \mathbf{H}^0 = \mathbf{X}
+        - \delta\hat{\mathbf{A}}_t\hat{\mathbf{A}}_o)\,\mathbf{H}^l\mathbf{W}^l),
+        \quad \mathbf{H}^0 = \mathbf{X}
 
     Call it as ``model(inputs, homophilic, heterophilic)``. With ``learn_coefficients`` it is
     GOAL\ :sub:`at`: every layer learns the four coefficients of its own.

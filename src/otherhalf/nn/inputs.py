@@ -55,7 +55,9 @@ class Scaling:
         return x
 
 
-def node_inputs(graph: Graph, scaling: Scaling, *, num_known: int | None = None) -> NodeInputs:
+def node_inputs(
+    graph: Graph, scaling: Scaling, *, num_known: int | None = None, device: torch.device | str = "cpu"
+) -> NodeInputs:
     """Scaled features and adjacency rows of a graph.
 
     Args:
@@ -63,9 +65,10 @@ def node_inputs(graph: Graph, scaling: Scaling, *, num_known: int | None = None)
         scaling: From the fitted graph.
         num_known: Rows of the adjacency matrix are cut to so many columns: the nodes of the fitted graph,
             which come first in a graph that has grown.
+        device: Where the models are.
     """
     rows = graph.adjacency if num_known is None else graph.adjacency[:, :num_known]
-    return NodeInputs(_features(scaling.apply(graph.x)), SparseOperator.from_scipy(rows))
+    return NodeInputs(_features(scaling.apply(graph.x)), SparseOperator.from_scipy(rows)).to(device)
 
 
 def _features(x: FloatArray | sp.csr_matrix) -> Features:

@@ -57,6 +57,12 @@ class NodeInputs:
         """N."""
         return int(self.features.shape[0])
 
+    @property
+    def device(self) -> torch.device:
+        """Where they are."""
+        features = self.features
+        return features.matrix.device if isinstance(features, SparseOperator) else features.device
+
     def to(self, device: torch.device | str) -> NodeInputs:
         """The same inputs on another device."""
         rows = None if self.neighbours is None else self.neighbours.to(device)

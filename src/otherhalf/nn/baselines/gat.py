@@ -19,7 +19,8 @@ class GraphAttention(nn.Module):
 
     .. math::
         \mathbf{h}'_i = \sum_{j \in \mathcal{N}_i} a_{ij} \mathbf{W}\mathbf{h}_j, \quad
-        a_{ij} = \mathrm{softmax}_j\,\mathrm{LeakyReLU}(\mathbf{p}^T\mathbf{W}\mathbf{h}_j + \mathbf{q}^T\mathbf{W}\mathbf{h}_i)
+        a_{ij} = \mathrm{softmax}_j\,\mathrm{LeakyReLU}(\mathbf{p}^T\mathbf{W}\mathbf{h}_j
+        + \mathbf{q}^T\mathbf{W}\mathbf{h}_i)
 
     for each head. Heads stand side by side where their number divides the width, else they are averaged
     (the prediction layer). :math:`\mathcal{N}_i` is what the edges say: put the self loops in them.

@@ -1,0 +1,308 @@
+"""GOALClassifier: a graph in, its diagnosis, its missing half, a classifier, predictions out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
+
+from otherhalf import __version__
+from otherhalf.complement.encoder import fit_classifier
+from otherhalf.complement.missing_half import (
+    Embedding,
+    MissingHalf,
+    OnStep,
+    check_trainable,
+    complete,
+    learn_embedding,
+    opposite,
+    search_pairs,
+)
+from otherhalf.data.splits import split as make_split
+from otherhalf.diagnosis import Diagnosis, diagnose
+from otherhalf.errors import InputError
+from otherhalf.graph import Graph, Split
+from otherhalf.growth import KnownNodes
+from otherhalf.nn.goal import GOAL
+from otherhalf.nn.inputs import Scaling, node_inputs
+from otherhalf.nn.skeleton import NodeInputs
+from otherhalf.nn.sparse import SparseOperator, normalized_adjacency
+from otherhalf.presets import OVERRIDES, preset_settings, with_overrides
+from otherhalf.settings import Settings, to_dict
+from otherhalf.training import Checkpoint, History, seeded
+from otherhalf.validation import UNKNOWN, IntArray
+
+COEFFICIENT_NAMES = ("alpha", "beta", "gamma", "delta")
+
+
+class GOALClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Graph Complementary Learning (GOAL, ICML 2023) as a scikit-learn estimator.
+
+    Args:
+        preset: ``best`` or ``paper``. Every argument below that is None takes the preset's value.
+        seed: Of everything random; two fits with one seed on one machine are bit-equal.
+        follow: Whose verdict decides which half is missing: ``ks``, ``labels``, or a tendency given
+            outright, ``homophily`` or ``heterophily``.
+        encoder: ``mlp``, ``gcn``, ``gat``, ``structure`` or ``auto``.
+        k: How many nodes each node is joined to in the missing half.
+        coefficients: α, β, γ, δ in [0, 5]; where they start when they are learned.
+        learn_coefficients: Whether training moves the coefficients (GOAL_at).
+        hidden: Width of the hidden layers of the classifier.
+        layers: Number of Complemented Graph Convolutions.
+        dropout: Share dropped at the input of each.
+        norm: ``none``, ``layer`` or ``batch``.
+        residual: Whether each convolution adds a linear map of its input.
+        lr: Step size of the classifier's training.
+        weight_decay: Its weight decay.
+        epochs: Its length at most.
+        patience: How many epochs without a better validation score end it.
+        max_candidates: Above so many nodes, the missing half is searched among a sample of that size.
+        device: ``cpu`` or ``cuda``.
+
+    After ``fit``: ``diagnosis_``, ``missing_half_``, ``coefficients_`` (α, β, γ, δ of each layer),
+    ``history_`` (the losses and validation scores of each stage), ``classes_``, ``settings_``, ``seconds_``.
+    """
+
+    def __init__(
+        self,
+        preset: str = "best",
+        *,
+        seed: int = 0,
+        follow: str = "ks",
+        encoder: str | None = None,
+        k: int | None = None,
+        coefficients: tuple[float, float, float, float] | None = None,
+        learn_coefficients: bool | None = None,
+        hidden: int | None = None,
+        layers: int | None = None,
+        dropout: float | None = None,
+        norm: str | None = None,
+        residual: bool | None = None,
+        lr: float | None = None,
+        weight_decay: float | None = None,
+        epochs: int | None = None,
+        patience: int | None = None,
+        max_candidates: int | None = None,
+        device: str = "cpu",
+    ) -> None:
+        self.preset = preset
+        self.seed = seed
+        self.follow = follow
+        self.encoder = encoder
+        self.k = k
+        self.coefficients = coefficients
+        self.learn_coefficients = learn_coefficients
+        self.hidden = hidden
+        self.layers = layers
+        self.dropout = dropout
+        self.norm = norm
+        self.residual = residual
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.epochs = epochs
+        self.patience = patience
+        self.max_candidates = max_candidates
+        self.device = device
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(
+        self,
+        graph: Graph,
+        split: Split | None = None,
+        *,
+        checkpoints: str | Path | None = None,
+        on_step: OnStep | None = None,
+    ) -> GOALClassifier:
+        """Diagnose the graph, find its missing half and train the classifier on both halves.
+
+        Args:
+            graph: The graph.
+            split: Labels of ``train`` teach and labels of ``val`` select; no other label is read. Default:
+                ``split(graph, "uniform", seed)``.
+            checkpoints: A folder that keeps the state of the training. A fit that was killed and is started
+                again with the same folder goes on where it was, and ends bit-equal to one that was not.
+            on_step: Told (stage, steps done, steps at most).
+        """
+        started = time.perf_counter()
+        settings = self._resolved_settings(graph)
+        device = usable_device(self.device)
+        split = make_split(graph, "uniform", self.seed) if split is None else split
+        check_trainable(graph, split)
+        owner = run_identity(graph, split, settings, self.seed, self.follow)
+
+        def checkpoint(stage: str) -> Checkpoint | None:
+            return (
+                None if checkpoints is None else Checkpoint(Path(checkpoints) / f"{stage}.safetensors", owner)
+            )
+
+        visible = np.concatenate([split.train, split.val])
+        self.diagnosis_: Diagnosis = diagnose(graph, nodes=visible, seed=self.seed)
+        diagnosed = time.perf_counter()
+
+        kind = opposite(self.diagnosis_.follow(self.follow))
+        self._scaling = Scaling.fit(graph.x, settings.scaling)
+        inputs = node_inputs(graph, self._scaling, device=device)
+        self._embedding: Embedding = learn_embedding(
+            graph, split, inputs, kind, settings.complement, self.seed, checkpoint=checkpoint, on_step=on_step
+        )
+        self.missing_half_: MissingHalf = complete(
+            graph, inputs, self._embedding, kind, settings.complement, self.seed, on_step=on_step
+        )
+        completed = time.perf_counter()
+
+        with seeded(self.seed):
+            self._module = build_goal(graph.num_features, graph.num_classes, graph.num_nodes, settings)
+            self._module.to(device)
+            history = fit_classifier(
+                self._module,
+                (inputs, *both_halves(graph, self.missing_half_, device)),
+                graph,
+                split,
+                settings.goal.training,
+                checkpoint=checkpoint("classifier"),
+                on_epoch=None if on_step is None else lambda done, most: on_step("classifier", done, most),
+            )
+        finished = time.perf_counter()
+        self.settings_ = settings
+        self.classes_ = graph.classes
+        self.history_: dict[str, History] = {
+            "encoder": self._embedding.encoder.history,
+            "head": self._embedding.head_history,
+            "classifier": history,
+        }
+        self._known = KnownNodes.of(graph)
+        self.seconds_ = {
+            "diagnose": diagnosed - started,
+            "complement": completed - diagnosed,
+            "train": finished - completed,
+            "total": finished - started,
+        }
+        return self
+
+    @property
+    def coefficients_(self) -> list[dict[str, float]]:
+        """α, β, γ, δ of every layer, as used after the fit."""
+        check_is_fitted(self, "settings_")
+        layers = self._module.coefficients()
+        return [dict(zip(COEFFICIENT_NAMES, layer, strict=True)) for layer in layers]
+
+    # ------------------------------------------------------------------ using
+
+    def predict_proba(self, graph: Graph) -> npt.NDArray[np.float32]:
+        """``[N, C]`` class probabilities of every node, in the order of ``classes_``.
+
+        ``graph`` is the fitted graph, or that graph with nodes and edges added. The missing half of a new
+        node is searched among the nodes of the fit.
+        """
+        check_is_fitted(self, "settings_")
+        grown, order = self._known.first(graph)
+        device = usable_device(self.device)
+        inputs = node_inputs(grown, self._scaling, num_known=self._known.count, device=device)
+        half = self._half_of(grown, inputs)
+        self._module.to(device).eval()
+        with torch.no_grad():
+            logits: Tensor = self._module(inputs, *both_halves(grown, half, device))
+        result = np.empty(tuple(logits.shape), dtype=np.float32)
+        result[order] = torch.softmax(logits, dim=1).cpu().numpy()
+        return result
+
+    def predict(self, graph: Graph) -> npt.NDArray[Any]:
+        """``[N]`` the most probable class of every node, as a label."""
+        probabilities = self.predict_proba(graph)
+        return self.classes_[probabilities.argmax(axis=1)]
+
+    def score(self, graph: Graph, nodes: IntArray | None = None) -> float:
+        """The accuracy on ``nodes``, by default all labelled nodes."""
+        nodes = graph.labelled if nodes is None else nodes
+        nodes = nodes[graph.y[nodes] != UNKNOWN]
+        if len(nodes) == 0:
+            raise InputError("none of the nodes to score has a label: give labelled nodes")
+        truth = graph.classes[graph.y[nodes]]
+        return float(np.mean(self.predict(graph)[nodes].astype(str) == truth.astype(str)))
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a folder: JSON and safetensors, never a pickle."""
+        from otherhalf.model_files import save_model
+
+        check_is_fitted(self, "settings_")
+        save_model(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> GOALClassifier:
+        """Read a model written by :meth:`save`; an altered or truncated file is noticed and named."""
+        from otherhalf.model_files import load_model
+
+        return load_model(cls, Path(path))
+
+    # ------------------------------------------------------------------ within
+
+    def _resolved_settings(self, graph: Graph) -> Settings:
+        own = {name: getattr(self, name) for name in OVERRIDES if getattr(self, name) is not None}
+        return with_overrides(preset_settings(self.preset, graph), own)
+
+    def _half_of(self, graph: Graph, inputs: NodeInputs) -> MissingHalf:
+        """The fitted half, with the pairs of new nodes added to it."""
+        known = self._known.count
+        if graph.num_nodes == known:
+            return self.missing_half_
+        z = self._embedding(graph, inputs)
+        new = torch.arange(known, graph.num_nodes)
+        half = self.missing_half_
+        found = search_pairs(z, new, torch.arange(known), half.k, half.kind)
+        pairs = np.concatenate([half.pairs, found], axis=1)
+        return replace(half, pairs=pairs, num_nodes=graph.num_nodes)
+
+
+def build_goal(num_features: int, num_classes: int, num_known: int, settings: Settings) -> GOAL:
+    """The untrained classifier that the settings describe."""
+    goal = settings.goal
+    return GOAL(
+        num_features,
+        num_classes,
+        num_known,
+        goal.shape,
+        goal.coefficients,
+        learn_coefficients=goal.learn_coefficients,
+        bias=goal.bias,
+    )
+
+
+def both_halves(
+    graph: Graph, missing: MissingHalf, device: torch.device
+) -> tuple[SparseOperator, SparseOperator]:
+    """Â_o and Â_t: the given and the missing half, whichever is which."""
+    given = normalized_adjacency(graph.adjacency).to(device)
+    found = normalized_adjacency(missing.adjacency).to(device)
+    return (found, given) if missing.kind == "homophily" else (given, found)
+
+
+def run_identity(graph: Graph, split: Split, settings: Settings, seed: int, follow: str) -> str:
+    """A hash of all that decides a run; a checkpoint of any other run is not taken up."""
+    digest = hashlib.sha256()
+    digest.update(json.dumps([__version__, graph.fingerprint, to_dict(settings), seed, follow]).encode())
+    for part in (split.train, split.val):
+        digest.update(part.tobytes())
+    return digest.hexdigest()
+
+
+def usable_device(name: str) -> torch.device:
+    """The device of that name, if this machine has it."""
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise InputError(
+            f"the device {name!r} cannot be used here: give cpu, or cuda where there is a GPU"
+        ) from error
+    return device
