@@ -33,8 +33,8 @@ from otherhalf.diagnosis import Diagnosis, diagnose
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
 from otherhalf.growth import KnownNodes
-from otherhalf.nn.goal import GOAL
-from otherhalf.nn.inputs import Scaling, node_inputs
+from otherhalf.nn.goal import build_goal
+from otherhalf.nn.inputs import Scaling, node_inputs, usable_device
 from otherhalf.nn.skeleton import NodeInputs
 from otherhalf.nn.sparse import SparseOperator, normalized_adjacency
 from otherhalf.presets import OVERRIDES, preset_settings, with_overrides
@@ -139,7 +139,7 @@ class GOALClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         device = usable_device(self.device)
         split = make_split(graph, "uniform", self.seed) if split is None else split
         check_trainable(graph, split)
-        owner = run_identity(graph, split, settings, self.seed, self.follow)
+        owner = self.run_identity(graph, split)
 
         def checkpoint(stage: str) -> Checkpoint | None:
             return (
@@ -162,7 +162,7 @@ class GOALClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         completed = time.perf_counter()
 
         with seeded(self.seed):
-            self._module = build_goal(graph.num_features, graph.num_classes, graph.num_nodes, settings)
+            self._module = build_goal(graph.num_features, graph.num_classes, graph.num_nodes, settings.goal)
             self._module.to(device)
             history = fit_classifier(
                 self._module,
@@ -189,6 +189,16 @@ class GOALClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             "total": finished - started,
         }
         return self
+
+    def run_identity(self, graph: Graph, split: Split) -> str:
+        """A hash of all that decides a fit; a checkpoint of any other fit is not taken up."""
+        settings = to_dict(self._resolved_settings(graph))
+        plain = [__version__, graph.unlabelled_fingerprint, settings, self.seed, self.follow, self.device]
+        digest = hashlib.sha256(json.dumps(plain).encode())
+        for part in (split.train, split.val):
+            digest.update(part.tobytes())
+            digest.update(graph.y[part].tobytes())
+        return digest.hexdigest()
 
     @property
     def coefficients_(self) -> list[dict[str, float]]:
@@ -219,8 +229,8 @@ class GOALClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     def predict(self, graph: Graph) -> npt.NDArray[Any]:
         """``[N]`` the most probable class of every node, as a label."""
-        probabilities = self.predict_proba(graph)
-        return self.classes_[probabilities.argmax(axis=1)]
+        codes = self.predict_proba(graph).argmax(axis=1)
+        return np.asarray(self.classes_[codes])
 
     def score(self, graph: Graph, nodes: IntArray | None = None) -> float:
         """The accuracy on ``nodes``, by default all labelled nodes."""
@@ -264,20 +274,6 @@ class GOALClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         return replace(half, pairs=pairs, num_nodes=graph.num_nodes)
 
 
-def build_goal(num_features: int, num_classes: int, num_known: int, settings: Settings) -> GOAL:
-    """The untrained classifier that the settings describe."""
-    goal = settings.goal
-    return GOAL(
-        num_features,
-        num_classes,
-        num_known,
-        goal.shape,
-        goal.coefficients,
-        learn_coefficients=goal.learn_coefficients,
-        bias=goal.bias,
-    )
-
-
 def both_halves(
     graph: Graph, missing: MissingHalf, device: torch.device
 ) -> tuple[SparseOperator, SparseOperator]:
@@ -285,24 +281,3 @@ def both_halves(
     given = normalized_adjacency(graph.adjacency).to(device)
     found = normalized_adjacency(missing.adjacency).to(device)
     return (found, given) if missing.kind == "homophily" else (given, found)
-
-
-def run_identity(graph: Graph, split: Split, settings: Settings, seed: int, follow: str) -> str:
-    """A hash of all that decides a run; a checkpoint of any other run is not taken up."""
-    digest = hashlib.sha256()
-    digest.update(json.dumps([__version__, graph.fingerprint, to_dict(settings), seed, follow]).encode())
-    for part in (split.train, split.val):
-        digest.update(part.tobytes())
-    return digest.hexdigest()
-
-
-def usable_device(name: str) -> torch.device:
-    """The device of that name, if this machine has it."""
-    try:
-        device = torch.device(name)
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise InputError(
-            f"the device {name!r} cannot be used here: give cpu, or cuda where there is a GPU"
-        ) from error
-    return device

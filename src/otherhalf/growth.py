@@ -66,7 +66,7 @@ class KnownNodes:
         missing = [name for name in self.ids or () if name not in place]
         if missing:
             raise InputError(
-                f"the graph lacks {len(missing)} of the {self.count} nodes the model was fitted on, the first "
+                f"the graph lacks {len(missing)} of the {self.count} nodes of the model's fit, the first "
                 f"with id {missing[0]!r}: give the fitted graph with new nodes added, not new nodes alone"
             )
         known = np.array([place[name] for name in self.ids or ()], dtype=np.int64)

@@ -164,7 +164,7 @@ def train(
 def _optimizer(model: nn.Module, settings: TrainingSettings) -> torch.optim.Optimizer:
     # Decay would pull the coefficients' θ to 0, that is α = β = γ = δ = 2.5: they are left out of it.
     named = list(model.named_parameters())
-    groups = [
+    groups: list[dict[str, Any]] = [
         {"params": [p for name, p in named if not name.endswith("theta")]},
         {"params": [p for name, p in named if name.endswith("theta")], "weight_decay": 0.0},
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,7 @@ def pretrain(
                 split,
                 settings.training,
                 checkpoint=checkpoint(stage),
-                on_epoch=None if on_epoch is None else lambda done, most, s=stage: on_epoch(s, done, most),
+                on_epoch=None if on_epoch is None else partial(on_epoch, stage),
             )
         if best is None or history.best_score > best.history.best_score:
             best = Encoder(kind, module, history)

@@ -21,7 +21,7 @@ from otherhalf.complement.search import dot_products, top_k
 from otherhalf.diagnosis import diagnose
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split, symmetric_adjacency
-from otherhalf.nn.inputs import Scaling, node_inputs
+from otherhalf.nn.inputs import Scaling, node_inputs, usable_device
 from otherhalf.nn.skeleton import NodeInputs
 from otherhalf.presets import preset_settings
 from otherhalf.settings import ComplementSettings
@@ -129,6 +129,7 @@ def find_missing_half(
     follow: str = "ks",
     preset: str = "best",
     settings: ComplementSettings | None = None,
+    device: str = "cpu",
     on_step: OnStep | None = None,
 ) -> MissingHalf:
     """Diagnose a graph and find the half of its topology that is missing (Section 4).
@@ -141,6 +142,7 @@ def find_missing_half(
             or a tendency given outright, ``homophily`` or ``heterophily``.
         preset: ``best`` or ``paper``; what ``settings`` says goes before it.
         settings: How the half is found.
+        device: ``cpu`` or ``cuda``.
         on_step: Told (stage, steps done, steps at most).
     """
     chosen = preset_settings(preset, graph)
@@ -149,7 +151,7 @@ def find_missing_half(
     started = time.perf_counter()
     diagnosis = diagnose(graph, nodes=np.concatenate([split.train, split.val]), seed=seed)
     kind = opposite(diagnosis.follow(follow))
-    inputs = node_inputs(graph, Scaling.fit(graph.x, chosen.scaling))
+    inputs = node_inputs(graph, Scaling.fit(graph.x, chosen.scaling), device=usable_device(device))
     diagnosed = time.perf_counter() - started
     embedding = learn_embedding(graph, split, inputs, kind, complement, seed, on_step=on_step)
     half = complete(graph, inputs, embedding, kind, complement, seed, on_step=on_step)

@@ -131,7 +131,7 @@ def unit_rows(x: FloatArray | sp.csr_matrix) -> FloatArray | sp.csr_matrix:
 
     Sparse rows that are rather full come back dense, because their products are then faster.
     """
-    squares = x.multiply(x) if sp.issparse(x) else x * x
+    squares = x * x if isinstance(x, np.ndarray) else x.multiply(x)
     norms = np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)).ravel()
     inverse = np.zeros_like(norms)
     np.divide(1.0, norms, out=inverse, where=norms > 0)

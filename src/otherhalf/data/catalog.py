@@ -10,6 +10,7 @@ from otherhalf.data.download import download, keep
 from otherhalf.data.entries import ALIASES, DATASETS, DataSet
 from otherhalf.data.folders import search_folders
 from otherhalf.data.npz import read_npz
+from otherhalf.data.synthetic import parse_synthetic, redraw_edges
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 
@@ -25,8 +26,13 @@ def load(name_or_path: str | Path) -> Graph:
     the catalogue, so that a name always means the same graph. Names are taken in any case, with hyphens
     or underscores, and by their usual short forms (``computers``, ``photo``, ``film``).
 
-    A name outside the catalogue is taken too if one of the two folders holds ``NAME.npz``.
+    A name outside the catalogue is taken too if one of the two folders holds ``NAME.npz``. Synthetic graphs
+    have names as well: ``csbm:nodes=1000,homophily=0.2`` is a contextual stochastic block model, and
+    ``cora@0.3`` is Cora with its edges redrawn at homophily 0.3 (Appendix B.3).
     """
+    synthetic = _synthetic(name_or_path) if isinstance(name_or_path, str) else None
+    if synthetic is not None:
+        return synthetic
     if isinstance(name_or_path, Path) or _looks_like_a_path(name_or_path):
         return read_npz(Path(name_or_path).expanduser())
     name = resolve(name_or_path)
@@ -50,6 +56,22 @@ def load(name_or_path: str | Path) -> Graph:
             if official is not None:
                 return keep(dataset, ogb.read_arxiv(official), str(official))
     return download(dataset)
+
+
+def _synthetic(text: str) -> Graph | None:
+    described = parse_synthetic(text)
+    if described is not None:
+        return described
+    name, at, homophily = text.rpartition("@")
+    if not at or resolve(name) is None:
+        return None
+    try:
+        ratio = float(homophily)
+    except ValueError:
+        raise InputError(
+            f"{homophily!r} in {text!r} is not a homophily ratio: write {name}@0.3, say"
+        ) from None
+    return redraw_edges(load(name), ratio)
 
 
 def resolve(name: str) -> str | None:

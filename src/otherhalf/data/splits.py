@@ -12,7 +12,7 @@ from otherhalf.graph import Graph, Split
 from otherhalf.seeds import generator
 from otherhalf.validation import UNKNOWN, IntArray
 
-KINDS = ("uniform", "stratified", "quota", "fixed")
+KINDS = ("uniform", "stratified", "quota", "fixed", "public")
 
 
 def split(
@@ -33,10 +33,11 @@ def split(
     * ``"quota"`` (GPR-GNN and its successors): round(r₁·N/C) training nodes from every class, all of a
       class that is smaller; round(r₂·N) of the remaining nodes validate, the rest test.
     * ``"fixed"``: number ``seed`` of the splits published with the data; ``ratios`` plays no part.
+    * ``"public"``: Planetoid's one split of Cora, Citeseer and Pubmed; nor does the seed.
 
     Args:
         graph: The graph; nodes without a label stand in no part.
-        kind: One of ``uniform``, ``stratified``, ``quota``, ``fixed``.
+        kind: One of ``uniform``, ``stratified``, ``quota``, ``fixed``, ``public``.
         seed: Determines the random choice, or names the fixed split.
         ratios: The shares of train, val and test: positive, with sum 1.
 
@@ -46,8 +47,8 @@ def split(
     if kind not in KINDS:
         raise InputError(f"there is no split {kind!r}: choose one of {', '.join(KINDS)}")
     rng = generator(seed)
-    if kind == "fixed":
-        return _fixed(graph, int(seed))
+    if kind in ("fixed", "public"):
+        return _published(graph, kind, int(seed) if kind == "fixed" else 0)
     _check_ratios(ratios)
     graph.require_labels("a split")
     nodes = rng.permutation(graph.labelled)
@@ -58,19 +59,19 @@ def split(
     return result
 
 
-def _fixed(graph: Graph, number: int) -> Split:
+def _published(graph: Graph, kind: str, number: int) -> Split:
     name = graph.name or "this graph"
-    count = len(graph.fixed_splits)
-    if count == 0:
-        raise InputError(f"{name} comes without fixed splits: choose uniform, stratified or quota")
-    if number >= count:
+    splits = [s for s in graph.fixed_splits if (s.kind == "public") == (kind == "public")]
+    if not splits:
+        raise InputError(f"{name} comes without {kind} splits: choose uniform, stratified or quota")
+    if number >= len(splits):
         raise InputError(
-            f"{name} has {count} fixed split(s), so there is no number {number}: "
-            f"give a seed from 0 to {count - 1}"
+            f"{name} has {len(splits)} fixed split(s), so there is no number {number}: "
+            f"give a seed from 0 to {len(splits) - 1}"
         )
-    fixed = graph.fixed_splits[number]
-    train, val, test = (p[graph.y[p] != UNKNOWN] for p in (fixed.train, fixed.val, fixed.test))
-    return replace(fixed, train=train, val=val, test=test, kind="fixed", seed=number)
+    chosen = splits[number]
+    train, val, test = (p[graph.y[p] != UNKNOWN] for p in (chosen.train, chosen.val, chosen.test))
+    return replace(chosen, train=train, val=val, test=test, kind=kind, seed=number)
 
 
 def _uniform(y: IntArray, ratios: Sequence[float]) -> IntArray:

@@ -1,0 +1,7 @@
+"""Layers and models; :class:`ComplementedGraphConv` is a layer for anyone's PyG model."""
+
+from otherhalf.nn.conv import ComplementedGraphConv
+from otherhalf.nn.goal import GOAL
+from otherhalf.nn.sparse import SparseOperator, normalized_adjacency
+
+__all__ = ["GOAL", "ComplementedGraphConv", "SparseOperator", "normalized_adjacency"]

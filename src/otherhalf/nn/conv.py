@@ -131,7 +131,7 @@ class ComplementedGraphConv(nn.Module):
         fixed = not self.coefficients.learn
         if isinstance(h, SparseOperator):
             raise TypeError("sparse features are multiplied by the weight before they are propagated")
-        out = alpha * h
+        out: Tensor = alpha * h
         uses_o = not (fixed and beta == 0 and delta == 0)
         if uses_o:
             over_o = a_o @ h

@@ -8,6 +8,7 @@ from torch import nn
 
 from otherhalf.nn.conv import ComplementedGraphConv
 from otherhalf.nn.skeleton import Shape, Skeleton
+from otherhalf.settings import GOALSettings
 
 
 class GOAL(Skeleton):
@@ -45,3 +46,16 @@ class GOAL(Skeleton):
         return [
             layer.coefficients.values() for layer in self.layers if isinstance(layer, ComplementedGraphConv)
         ]
+
+
+def build_goal(num_features: int, num_classes: int, num_known: int, settings: GOALSettings) -> GOAL:
+    """The untrained classifier that the settings describe."""
+    return GOAL(
+        num_features,
+        num_classes,
+        num_known,
+        settings.shape,
+        settings.coefficients,
+        learn_coefficients=settings.learn_coefficients,
+        bias=settings.bias,
+    )

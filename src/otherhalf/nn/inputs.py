@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.nn.skeleton import NodeInputs
 from otherhalf.nn.sparse import Features, SparseOperator
@@ -72,8 +73,20 @@ def node_inputs(
 
 
 def _features(x: FloatArray | sp.csr_matrix) -> Features:
-    if sp.issparse(x):
+    if not isinstance(x, np.ndarray):
         if x.nnz < DENSE_SHARE * np.prod(x.shape, dtype=float):
             return SparseOperator.from_scipy(x)
         x = x.toarray()
     return torch.from_numpy(np.array(x, dtype=np.float32))
+
+
+def usable_device(name: str) -> torch.device:
+    """The device of that name, if this machine has it."""
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise InputError(
+            f"the device {name!r} cannot be used here: give cpu, or cuda where there is a GPU"
+        ) from error
+    return device

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,9 @@ import torch
 from torch import Tensor
 
 from otherhalf.nn.dropout import dropout
+
+# torch says so once per process of every CSR tensor; nothing here depends on what may still change.
+warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
 
 
 class _SparseProduct(torch.autograd.Function):
@@ -64,7 +68,7 @@ class SparseOperator:
         return int(self.matrix.values().numel())
 
     def __matmul__(self, dense: Tensor) -> Tensor:
-        product: Tensor = _SparseProduct.apply(self.matrix, self.transpose, dense)
+        product: Tensor = _SparseProduct.apply(self.matrix, self.transpose, dense)  # type: ignore[no-untyped-call]
         return product
 
     def to(self, device: torch.device | str) -> SparseOperator:

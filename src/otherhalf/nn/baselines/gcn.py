@@ -21,7 +21,8 @@ class GraphConv(nn.Module):
 
     def forward(self, x: Features, adjacency: SparseOperator) -> Tensor:
         """Mix every node with its neighbours."""
-        return adjacency @ self.linear(x) + self.bias
+        out: Tensor = adjacency @ self.linear(x) + self.bias
+        return out
 
 
 class GCN(Skeleton):

@@ -1,0 +1,287 @@
+"""The command line: parse, call the library, print. Heavy imports wait until a command runs."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from otherhalf.errors import InputError
+
+if TYPE_CHECKING:
+    from otherhalf.complement.missing_half import OnStep
+    from otherhalf.graph import Graph
+
+app = typer.Typer(
+    help="Find the missing half of a graph and classify its nodes with both halves.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+DATA_HELP = (
+    "A data set's name, an .npz file, or nodes.csv,edges.csv (or .parquet). "
+    "`otherhalf datasets` lists the names."
+)
+Data = Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP)]
+Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on standard output.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads to compute with; default: all cores.")]
+Device = Annotated[str, typer.Option(help="cpu, or cuda where there is a GPU.")]
+Seed = Annotated[int, typer.Option(min=0, help="Decides everything random, the split included.")]
+Kind = Annotated[
+    str, typer.Option("--split", help="How nodes are split: uniform, stratified, quota, fixed or public.")
+]
+Follow = Annotated[
+    str, typer.Option(help="Whose verdict decides which half is missing: ks, labels, homophily, heterophily.")
+]
+Preset = Annotated[str, typer.Option(help="best, or paper: the settings of the paper.")]
+Id = Annotated[str | None, typer.Option("--id", help="Tables: the node table's id column.")]
+Label = Annotated[str | None, typer.Option(help="Tables: the label column.")]
+Features = Annotated[str | None, typer.Option(help="Tables: the feature columns, with commas between.")]
+Source = Annotated[str | None, typer.Option(help="Tables: the edge table's source column.")]
+Target = Annotated[str | None, typer.Option(help="Tables: the edge table's target column.")]
+Directed = Annotated[bool, typer.Option("--directed", help="Tables: remember the direction of edges.")]
+
+
+@app.command()
+def diagnose(
+    data: Data,
+    seed: Seed = 0,
+    as_json: Json = False,
+    threads: Threads = None,
+    device: Device = "cpu",
+    id: Id = None,
+    label: Label = None,
+    features: Features = None,
+    source: Source = None,
+    target: Target = None,
+    directed: Directed = False,
+) -> None:
+    """Tell whether a graph mostly joins like with like, and which half of it is missing."""
+    from otherhalf.diagnosis import diagnose as run
+
+    _set_threads(threads)
+    graph = _open(data, id, label, features, source, target, directed)
+    result = run(graph, seed=seed)
+    _print(result.to_dict(), str(result), as_json)
+
+
+@app.command()
+def complement(
+    data: Data,
+    out: Annotated[Path | None, typer.Option(help="Write the found half to this .npz file.")] = None,
+    preset: Preset = "best",
+    split: Kind = "uniform",
+    seed: Seed = 0,
+    follow: Follow = "ks",
+    as_json: Json = False,
+    threads: Threads = None,
+    device: Device = "cpu",
+    id: Id = None,
+    label: Label = None,
+    features: Features = None,
+    source: Source = None,
+    target: Target = None,
+    directed: Directed = False,
+) -> None:
+    """Find the missing half of a graph."""
+    from otherhalf.complement.missing_half import find_missing_half
+    from otherhalf.data.splits import split as make_split
+
+    _set_threads(threads)
+    graph = _open(data, id, label, features, source, target, directed)
+    parts = make_split(graph, split, seed)
+    with _progress() as on_step:
+        half = find_missing_half(
+            graph, parts, seed, follow=follow, preset=preset, device=device, on_step=on_step
+        )
+    if out is not None:
+        half.to_npz(out)
+    result = {
+        "name": graph.name,
+        "kind": half.kind,
+        "edges": half.num_edges,
+        "k": half.k,
+        "homophily": half.homophily(graph.y),
+        "train_homophily": half.homophily(graph.y, parts.train),
+        "test_homophily": half.homophily(graph.y, parts.test),
+        "encoder": half.encoder,
+        "candidates": half.candidates,
+        "sampled": half.sampled,
+        "seconds": half.seconds["total"],
+        "out": None if out is None else str(out),
+    }
+    text = (
+        f"{half!r}\n"
+        f"Homophily over pairs found by all nodes {_number(result['homophily'])}, by training nodes "
+        f"{_number(result['train_homophily'])}, by test nodes {_number(result['test_homophily'])}.\n"
+        f"{half.seconds['total']:.1f} s; "
+        + (f"written to {out}." if out else "give --out half.npz to keep it.")
+    )
+    _print(result, text, as_json)
+
+
+@app.command()
+def fit(
+    data: Data,
+    preset: Preset = "best",
+    split: Kind = "uniform",
+    seed: Seed = 0,
+    follow: Follow = "ks",
+    out: Annotated[
+        Path | None, typer.Option(help="Write the model and its predictions to this folder.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a fit into --out that was stopped.")
+    ] = False,
+    as_json: Json = False,
+    threads: Threads = None,
+    device: Device = "cpu",
+    id: Id = None,
+    label: Label = None,
+    features: Features = None,
+    source: Source = None,
+    target: Target = None,
+    directed: Directed = False,
+) -> None:
+    """Diagnose a graph, find its missing half, train a classifier on both halves and score it."""
+    from otherhalf.data.splits import split as make_split
+    from otherhalf.runs import fit_into, summary
+
+    _set_threads(threads)
+    if resume and out is None:
+        raise InputError("--resume needs to know which fit to go on with: give its folder with --out")
+    graph = _open(data, id, label, features, source, target, directed)
+    parts = make_split(graph, split, seed)
+    from otherhalf.classifier import GOALClassifier
+
+    model = GOALClassifier(preset, seed=seed, follow=follow, device=device)
+    with _progress() as on_step:
+        result = fit_into(model, graph, parts, out, resume=resume, on_step=on_step)
+    _print(result, summary(result), as_json)
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `fit --out` wrote.")],
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Where to write the predictions: .csv or .parquet.")],
+    as_json: Json = False,
+    threads: Threads = None,
+    device: Device = "cpu",
+    id: Id = None,
+    label: Label = None,
+    features: Features = None,
+    source: Source = None,
+    target: Target = None,
+    directed: Directed = False,
+) -> None:
+    """Predict the class of every node of the fitted graph, or of that graph with nodes and edges added."""
+    _set_threads(threads)
+    from otherhalf.classifier import GOALClassifier
+    from otherhalf.data.predictions import write_predictions
+
+    fitted = GOALClassifier.load(model)
+    fitted.device = device
+    graph = _open(data, id, label, features, source, target, directed)
+    probabilities = fitted.predict_proba(graph)
+    labels = fitted.classes_[probabilities.argmax(axis=1)]
+    write_predictions(out, graph, labels, probabilities, fitted.classes_)
+    new = graph.num_nodes - fitted.missing_half_.num_nodes
+    result = {"nodes": graph.num_nodes, "new_nodes": new, "out": str(out)}
+    _print(result, f"{graph.num_nodes} predictions ({new} for new nodes) written to {out}.", as_json)
+
+
+@app.command()
+def datasets(as_json: Json = False) -> None:
+    """List the named data sets, and where each is found."""
+    from otherhalf.data.catalog import DATASETS
+    from otherhalf.data.folders import search_folders
+
+    rows = []
+    for entry in DATASETS.values():
+        found = [
+            str(f / f"{entry.name}.npz") for f in search_folders() if (f / f"{entry.name}.npz").is_file()
+        ]
+        rows.append({**vars(entry), "file": found[0] if found else None})
+    if as_json:
+        _print({"datasets": rows}, "", as_json)
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for column in ("name", "nodes", "edges", "classes", "features"):
+        table.add_column(column, justify="left" if column == "name" else "right", no_wrap=True)
+    table.add_column("here", no_wrap=True)
+    table.add_column("what it is")
+    for row in rows:
+        sizes = [f"{row[key]:,}" for key in ("nodes", "edges", "classes", "features")]
+        table.add_row(row["name"], *sizes, "yes" if row["file"] else "no", row["description"])
+    Console().print(table)
+    print("\nAlso csbm:nodes=1000,homophily=0.2 (a stochastic block model) and cora@0.3 (its edges redrawn).")
+
+
+def main() -> None:
+    """Run the command line: status 0 done, 2 the input is wrong, 1 anything else."""
+    warnings.showwarning = _show_warning
+    try:
+        app()
+    except InputError as error:
+        print(f"otherhalf: {error}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        print(f"otherhalf: {error}", file=sys.stderr)
+        sys.exit(1)
+
+
+def _open(data: str, *columns: Any) -> Graph:
+    from otherhalf.data.source import Columns, open_data
+
+    return open_data(data, Columns(*columns))
+
+
+def _set_threads(threads: int | None) -> None:
+    if threads is not None:
+        import torch
+
+        torch.set_num_threads(threads)
+
+
+def _print(values: dict[str, Any], text: str, as_json: bool) -> None:
+    print(json.dumps(values) if as_json else text)
+
+
+def _number(value: Any) -> str:
+    return "unknown" if value is None else f"{value:.3f}"
+
+
+def _show_warning(message: Warning | str, *details: Any, **more: Any) -> None:
+    print(f"otherhalf: note: {message}", file=sys.stderr)
+
+
+@contextmanager
+def _progress() -> Iterator[OnStep | None]:
+    """A bar for each stage on standard error, and nothing where that is not a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        tasks: dict[str, Any] = {}
+
+        def on_step(stage: str, done: int, most: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = progress.add_task(stage, total=most)
+            progress.update(tasks[stage], completed=done)
+
+        yield on_step
