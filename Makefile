@@ -13,7 +13,7 @@ setup: .venv/installed
 	touch $@
 
 demo: setup
-	$(BIN)/otherhalf demo
+	$(BIN)/python examples/demo.py
 
 test: setup
 	$(BIN)/python -m pytest

@@ -7,12 +7,10 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
@@ -30,22 +28,21 @@ from otherhalf.complement.missing_half import (
 )
 from otherhalf.data.splits import split as make_split
 from otherhalf.diagnosis import Diagnosis, diagnose
-from otherhalf.errors import InputError
+from otherhalf.estimator import NodeClassifier
 from otherhalf.graph import Graph, Split
 from otherhalf.growth import KnownNodes
 from otherhalf.nn.goal import build_goal
 from otherhalf.nn.inputs import Scaling, node_inputs, usable_device
 from otherhalf.nn.skeleton import NodeInputs
 from otherhalf.nn.sparse import SparseOperator, normalized_adjacency
-from otherhalf.presets import OVERRIDES, preset_settings, with_overrides
+from otherhalf.presets import OVERRIDES, preset_settings, with_overrides, with_trunk
 from otherhalf.settings import Settings, to_dict
 from otherhalf.training import Checkpoint, History, seeded
-from otherhalf.validation import UNKNOWN, IntArray
 
 COEFFICIENT_NAMES = ("alpha", "beta", "gamma", "delta")
 
 
-class GOALClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class GOALClassifier(NodeClassifier):
     """Graph Complementary Learning (GOAL, ICML 2023) as a scikit-learn estimator.
 
     Args:
@@ -161,6 +158,7 @@ class GOALClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         )
         completed = time.perf_counter()
 
+        settings = with_trunk(settings, self._embedding.encoder.kind)
         with seeded(self.seed):
             self._module = build_goal(graph.num_features, graph.num_classes, graph.num_nodes, settings.goal)
             self._module.to(device)
@@ -226,20 +224,6 @@ class GOALClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         result = np.empty(tuple(logits.shape), dtype=np.float32)
         result[order] = torch.softmax(logits, dim=1).cpu().numpy()
         return result
-
-    def predict(self, graph: Graph) -> npt.NDArray[Any]:
-        """``[N]`` the most probable class of every node, as a label."""
-        codes = self.predict_proba(graph).argmax(axis=1)
-        return np.asarray(self.classes_[codes])
-
-    def score(self, graph: Graph, nodes: IntArray | None = None) -> float:
-        """The accuracy on ``nodes``, by default all labelled nodes."""
-        nodes = graph.labelled if nodes is None else nodes
-        nodes = nodes[graph.y[nodes] != UNKNOWN]
-        if len(nodes) == 0:
-            raise InputError("none of the nodes to score has a label: give labelled nodes")
-        truth = graph.classes[graph.y[nodes]]
-        return float(np.mean(self.predict(graph)[nodes].astype(str) == truth.astype(str)))
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a folder: JSON and safetensors, never a pickle."""

@@ -7,16 +7,54 @@ from typing import Any
 
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
-from otherhalf.settings import Settings
+from otherhalf.nn.skeleton import Shape
+from otherhalf.settings import ComplementSettings, EncoderSettings, GOALSettings, HeadSettings, Settings
+from otherhalf.training import TrainingSettings
 
 PRESETS = ("best", "paper")
+
+BEST = Settings(
+    scaling="auto",
+    complement=ComplementSettings(
+        encoder=EncoderSettings(
+            kind="auto",
+            shape=Shape(hidden=64, layers=2, dropout=0.5, norm="layer", residual=True),
+            training=TrainingSettings(lr=0.01, weight_decay=5e-4, epochs=300, patience=60),
+        ),
+        head=HeadSettings(training=TrainingSettings(lr=0.01, weight_decay=0.0, epochs=200, patience=50)),
+        k_homophily=10,
+        k_heterophily=10,
+    ),
+    goal=GOALSettings(
+        shape=Shape(
+            hidden=64, layers=2, dropout=0.5, norm="layer", residual=True, trunk="auto", output="linear"
+        ),
+        coefficients=(1.0, 1.0, 0.1, 0.1),
+        learn_coefficients=True,
+        bias=True,
+        training=TrainingSettings(lr=0.01, weight_decay=5e-4, epochs=300, patience=60),
+    ),
+)
+"""An encoder chosen on validation, norm, residual, dropout, a skip to the output, learned coefficients.
+
+The heterophilic terms start small: on a homophilous graph they mostly subtract noise at first, and training
+raises them where they help.
+"""
 
 
 def preset_settings(preset: str, graph: Graph) -> Settings:
     """The settings of a preset for this graph."""
     if preset not in PRESETS:
         raise InputError(f"there is no preset {preset!r}: choose one of {', '.join(PRESETS)}")
-    return Settings()
+    return BEST
+
+
+def with_trunk(settings: Settings, encoder: str) -> Settings:
+    """Settle a trunk left to ``auto``: adjacency rows help the classifier where they helped the encoder."""
+    if settings.goal.shape.trunk != "auto":
+        return settings
+    trunk = "features+neighbours" if encoder == "structure" else "features"
+    return replace(settings, goal=replace(settings.goal, shape=replace(settings.goal.shape, trunk=trunk)))
 
 
 SHAPE = ("hidden", "layers", "dropout", "norm", "residual")

@@ -31,7 +31,8 @@ class Shape:
         norm: ``none``, ``layer`` or ``batch``: between the layers, before the activation.
         residual: Whether each layer adds a linear map of its input.
         trunk: What stands before the first layer: ``none``, a linear layer over the ``features``, or over
-            ``features+neighbours``: the features and the rows of the adjacency matrix (as in LINKX).
+            ``features+neighbours``: the features and the rows of the adjacency matrix (as in LINKX). With
+            ``auto`` the classifier takes the neighbours in if its encoder did.
         output: The prediction layer: one more layer of the model's kind (``layer``), or a ``linear`` map of
             all hidden states side by side.
     """
