@@ -66,7 +66,7 @@ def test_the_matrix_itself_is_not_differentiated():
     plain = SparseOperator.from_scipy(sp.csr_matrix(DENSE))
     values = plain.matrix.values().clone().requires_grad_()
     matrix = torch.sparse_csr_tensor(
-        plain.matrix.crow_indices(), plain.matrix.col_indices(), values, size=plain.matrix.shape
+        plain.matrix.crow_indices(), plain.matrix.col_indices(), values, (4, 5), check_invariants=True
     )
     h = torch.ones(5, 2, requires_grad=True)
     (SparseOperator(matrix, plain.transpose, None) @ h).sum().backward()

@@ -18,9 +18,14 @@ from otherhalf.graph import Graph, Split
 from otherhalf.nn.dropout import dropout
 from otherhalf.settings import HeadSettings
 from otherhalf.training import Checkpoint, History, seeded, train
+from otherhalf.validation import IntArray
 
 VALIDATION_K = 10
 """How many training nodes are looked up for each validation node to tell how good the embedding is."""
+
+VALIDATION_NODES = 1_000
+VALIDATION_CANDIDATES = 5_000
+"""A sample of so many validation nodes, and training nodes to find, is enough for that at every epoch."""
 
 
 class Head(nn.Module):
@@ -57,8 +62,10 @@ def train_head(
     The weights kept are those under which the validation nodes find the most training nodes of the wanted
     kind among their nearest (``most_similar``) or farthest: their own class, or another.
     """
-    train_nodes, val_nodes = (torch.from_numpy(np.array(part)) for part in (split.train, split.val))
-    train_labels, val_labels = (torch.from_numpy(graph.y[part]) for part in (split.train, split.val))
+    train_nodes, train_labels = (
+        torch.from_numpy(np.array(split.train)),
+        torch.from_numpy(graph.y[split.train]),
+    )
     lists = ranking_lists(
         graph.x, graph.y, split.train, settings.ranking_k, max_candidates=settings.max_candidates, seed=seed
     )
@@ -66,10 +73,14 @@ def train_head(
     z_train = z_gnn[train_nodes]
     # A mean over targets instead of the paper's sum keeps the grouping loss, one number, from being drowned.
     share = 1.0 / len(train_nodes) if settings.mean_ranking_loss else 1.0
-    looked_up = torch.from_numpy(_sample(split.train, settings.max_candidates, seed))
-    label_of = torch.full((graph.num_nodes,), -1, dtype=torch.int64)
-    label_of[train_nodes] = train_labels
-    k = min(VALIDATION_K, len(looked_up))
+    rng = np.random.default_rng(seed)
+    asking, asked = (
+        _sample(split.val, VALIDATION_NODES, rng),
+        _sample(split.train, VALIDATION_CANDIDATES, rng),
+    )
+    same_class = torch.from_numpy(graph.y[asking][:, None] == graph.y[asked][None, :])
+    val_nodes, candidates = torch.from_numpy(asking), torch.from_numpy(asked)
+    k = min(VALIDATION_K, len(asked))
 
     with seeded(seed):
         head = Head(z_gnn.shape[1], settings)
@@ -79,16 +90,14 @@ def train_head(
             return grouping_loss(z, train_labels) + share * ranking_loss(z, lists, scores)
 
         def score() -> tuple[float]:
-            similarities = dot_products(head(z_gnn), looked_up, exclude_self=False)
-            found, _ = top_k(similarities, val_nodes, len(looked_up), k, largest=most_similar)
-            same = (label_of[looked_up[found]] == val_labels[:, None]).float().mean()
+            similarities = dot_products(head(z_gnn), candidates, exclude_self=False)
+            found, _ = top_k(similarities, val_nodes, len(candidates), k, largest=most_similar)
+            same = same_class.gather(1, found).float().mean()
             return (float(same if most_similar else 1 - same),)
 
         history = train(head, loss, score, settings.training, checkpoint=checkpoint, on_epoch=on_epoch)
     return head, history
 
 
-def _sample(nodes: Any, most: int, seed: int) -> Any:
-    if len(nodes) <= most:
-        return np.array(nodes)
-    return np.sort(np.random.default_rng(seed).choice(nodes, most, replace=False))
+def _sample(nodes: IntArray, most: int, rng: np.random.Generator) -> IntArray:
+    return np.array(nodes) if len(nodes) <= most else np.sort(rng.choice(nodes, most, replace=False))

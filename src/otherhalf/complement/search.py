@@ -34,7 +34,8 @@ def top_k(
     k candidates remain, the index is −1 and the similarity NaN.
 
     Args:
-        similarities: Maps a block of queries ``[b]`` to their similarities ``[b, num_candidates]``.
+        similarities: Maps a block of queries ``[b]`` to their similarities ``[b, num_candidates]``, in memory
+            of its own, which the search then overwrites.
         queries: What to search for, in whatever terms ``similarities`` understands.
         num_candidates: Number of candidates.
         k: How many to find.
@@ -59,13 +60,15 @@ def top_k(
 
 
 def _select(block: Tensor, k: int, largest: bool) -> tuple[Tensor, Tensor]:
-    """Top-k of every row with ties to the lower column, NaN excluded."""
-    # Written as "the largest of s", with s = −similarity when the least are wanted. Adding 0 turns −0 to 0.
-    s = (block if largest else -block) + 0.0
-    s = torch.nan_to_num(s, nan=float("-inf"))
-    values, columns = torch.topk(s, k, dim=1, sorted=True)
-    # The k columns are certain unless others share the k-th value; only such rows need the exact order.
-    tied = (s >= values[:, -1:]).sum(dim=1) > k
+    """Top-k of every row with ties to the lower column, NaN excluded; ``block`` is used up."""
+    # Written as "the largest of s", with s = −similarity when the least are wanted.
+    s = block if largest else block.neg_()
+    s.nan_to_num_(nan=float("-inf"))
+    # One more than k is looked up: the k columns are certain unless the next one has the same value.
+    beyond = min(k + 1, s.shape[1])
+    values, columns = torch.topk(s, beyond, dim=1, sorted=True)
+    tied = values[:, k - 1] == values[:, beyond - 1] if beyond > k else torch.zeros(len(s), dtype=torch.bool)
+    values, columns = values[:, :k], columns[:, :k]
     if bool(tied.any()):
         columns[tied] = _select_tied(s[tied], k)
         values[tied] = s[tied].gather(1, columns[tied])
@@ -79,7 +82,8 @@ def _select(block: Tensor, k: int, largest: bool) -> tuple[Tensor, Tensor]:
 
 def _select_tied(s: Tensor, k: int) -> Tensor:
     # A key that orders by value, then by falling column: the float's bits, made monotone, above the column.
-    bits = s.contiguous().view(torch.int32)
+    # Adding 0 turns −0 into 0, whose bits differ though the two are equal.
+    bits = (s + 0.0).view(torch.int32)
     monotone = bits ^ ((bits >> 31) & 0x7FFFFFFF)
     column = torch.arange(s.shape[1] - 1, -1, -1, dtype=torch.int64)
     keys = (monotone.to(torch.int64) << 32) | column

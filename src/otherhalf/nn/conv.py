@@ -50,7 +50,8 @@ class Coefficients(nn.Module):
 
     def values(self) -> tuple[float, float, float, float]:
         """α, β, γ, δ as plain numbers."""
-        alpha, beta, gamma, delta = (float(c) for c in self())
+        with torch.no_grad():
+            alpha, beta, gamma, delta = (float(c) for c in self())
         return alpha, beta, gamma, delta
 
 

@@ -47,7 +47,9 @@ class SparseOperator:
     def from_scipy(cls, matrix: sp.spmatrix, *, symmetric: bool = False) -> SparseOperator:
         """Take over a scipy matrix; ``symmetric`` is the caller's promise that M = Mᵀ."""
         csr = sp.csr_matrix(matrix, dtype=np.float32)
-        csr.sum_duplicates()
+        if not csr.has_canonical_format:
+            csr = csr.copy()  # it may share its arrays with the caller's matrix
+            csr.sum_duplicates()
         forward = _to_torch(csr)
         if symmetric:
             return cls(forward, forward, None)
