@@ -8,6 +8,36 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from otherhalf.errors import InputError
+
+
+def check_place(path: str | Path, endings: tuple[str, ...] = ()) -> None:
+    """Refuse, before the long work and not after it, a file that could not be written at its end.
+
+    The folder is made if it is missing. ``endings`` are those that the file may have; default: any.
+    """
+    path = Path(path)
+    if endings and path.suffix not in endings:
+        raise InputError(
+            f"{path} does not end in {' or '.join(endings)}: give a name such as {path.stem}{endings[0]}"
+        )
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: give the name of a file")
+    check_folder(path.parent)
+
+
+def check_folder(folder: str | Path) -> None:
+    """Make a folder if it is missing, and refuse one that cannot be made or written to."""
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"{folder} is no folder that can be written to ({error.strerror}): choose another place"
+        ) from error
+
 
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[Path]:

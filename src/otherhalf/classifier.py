@@ -17,7 +17,6 @@ from torch import Tensor
 from otherhalf import __version__
 from otherhalf.complement.encoder import fit_classifier
 from otherhalf.complement.missing_half import (
-    Embedding,
     MissingHalf,
     OnStep,
     check_trainable,
@@ -27,7 +26,8 @@ from otherhalf.complement.missing_half import (
     search_pairs,
 )
 from otherhalf.data.splits import split as make_split
-from otherhalf.diagnosis import Diagnosis, diagnose
+from otherhalf.diagnosis import FOLLOW, Diagnosis, diagnose
+from otherhalf.errors import InputError
 from otherhalf.estimator import NodeClassifier
 from otherhalf.graph import Graph, Split
 from otherhalf.growth import KnownNodes
@@ -36,7 +36,8 @@ from otherhalf.nn.inputs import Scaling, node_inputs, usable_device
 from otherhalf.nn.skeleton import NodeInputs
 from otherhalf.nn.sparse import SparseOperator, normalized_adjacency
 from otherhalf.presets import OVERRIDES, preset_settings, with_overrides, with_trunk
-from otherhalf.settings import Settings, to_dict
+from otherhalf.seeds import generator
+from otherhalf.settings import Settings, check_settings, plain_number, to_dict
 from otherhalf.training import Checkpoint, History, seeded
 
 COEFFICIENT_NAMES = ("alpha", "beta", "gamma", "delta")
@@ -138,33 +139,32 @@ class GOALClassifier(NodeClassifier):
         check_trainable(graph, split)
         owner = self.run_identity(graph, split)
 
+        # Everything learned is put on self at the end: a fit that fails leaves an earlier one whole.
         def checkpoint(stage: str) -> Checkpoint | None:
             return (
                 None if checkpoints is None else Checkpoint(Path(checkpoints) / f"{stage}.safetensors", owner)
             )
 
         visible = np.concatenate([split.train, split.val])
-        self.diagnosis_: Diagnosis = diagnose(graph, nodes=visible, seed=self.seed)
+        diagnosis = diagnose(graph, nodes=visible, seed=self.seed)
         diagnosed = time.perf_counter()
 
-        kind = opposite(self.diagnosis_.follow(self.follow))
-        self._scaling = Scaling.fit(graph.x, settings.scaling)
-        inputs = node_inputs(graph, self._scaling, device=device)
-        self._embedding: Embedding = learn_embedding(
+        kind = opposite(diagnosis.follow(self.follow))
+        scaling = Scaling.fit(graph.x, settings.scaling)
+        inputs = node_inputs(graph, scaling, device=device)
+        embedding = learn_embedding(
             graph, split, inputs, kind, settings.complement, self.seed, checkpoint=checkpoint, on_step=on_step
         )
-        self.missing_half_: MissingHalf = complete(
-            graph, inputs, self._embedding, kind, settings.complement, self.seed, on_step=on_step
-        )
+        half = complete(graph, inputs, embedding, kind, settings.complement, self.seed, on_step=on_step)
         completed = time.perf_counter()
 
-        settings = with_trunk(settings, self._embedding.encoder.kind)
+        settings = with_trunk(settings, embedding.encoder.kind)
         with seeded(self.seed):
-            self._module = build_goal(graph.num_features, graph.num_classes, graph.num_nodes, settings.goal)
-            self._module.to(device)
+            module = build_goal(graph.num_features, graph.num_classes, graph.num_nodes, settings.goal)
+            module.to(device)
             history = fit_classifier(
-                self._module,
-                (inputs, *both_halves(graph, self.missing_half_, device)),
+                module,
+                (inputs, *both_halves(graph, half, device)),
                 graph,
                 split,
                 settings.goal.training,
@@ -174,11 +174,14 @@ class GOALClassifier(NodeClassifier):
         finished = time.perf_counter()
         self.settings_ = settings
         self.classes_ = graph.classes
+        self.diagnosis_: Diagnosis = diagnosis
+        self.missing_half_: MissingHalf = half
         self.history_: dict[str, History] = {
-            "encoder": self._embedding.encoder.history,
-            "head": self._embedding.head_history,
+            "encoder": embedding.encoder.history,
+            "head": embedding.head_history,
             "classifier": history,
         }
+        self._scaling, self._embedding, self._module = scaling, embedding, module
         self._known = KnownNodes.of(graph)
         self.seconds_ = {
             "diagnose": diagnosed - started,
@@ -192,7 +195,7 @@ class GOALClassifier(NodeClassifier):
         """A hash of all that decides a fit; a checkpoint of any other fit is not taken up."""
         settings = to_dict(self._resolved_settings(graph))
         plain = [__version__, graph.unlabelled_fingerprint, settings, self.seed, self.follow, self.device]
-        digest = hashlib.sha256(json.dumps(plain).encode())
+        digest = hashlib.sha256(json.dumps(plain, default=plain_number).encode())
         for part in (split.train, split.val):
             digest.update(part.tobytes())
             digest.update(graph.y[part].tobytes())
@@ -243,7 +246,12 @@ class GOALClassifier(NodeClassifier):
 
     def _resolved_settings(self, graph: Graph) -> Settings:
         own = {name: getattr(self, name) for name in OVERRIDES if getattr(self, name) is not None}
-        return with_overrides(preset_settings(self.preset, graph), own)
+        if self.follow not in FOLLOW:
+            raise InputError(f"follow={self.follow!r} is not known: choose one of {', '.join(FOLLOW)}")
+        generator(self.seed)  # refuses what is no seed
+        settings = with_overrides(preset_settings(self.preset, graph), own)
+        check_settings(settings)
+        return settings
 
     def _half_of(self, graph: Graph, inputs: NodeInputs) -> MissingHalf:
         """The fitted half, with the pairs of new nodes added to it."""

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -25,6 +25,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+SIGINT_STATUS = 130
+STOPPED = "stopped; a fit with --out can be taken up again with --resume"
 
 DATA_HELP = (
     "A data set's name, an .npz file, or nodes.csv,edges.csv (or .parquet). "
@@ -68,6 +71,10 @@ def diagnose(
     from otherhalf.diagnosis import diagnose as run
 
     _set_threads(threads)
+    if device != "cpu":  # nothing here computes on it, but a typo should not pass; torch takes a while
+        from otherhalf.nn.inputs import usable_device
+
+        usable_device(device)
     graph = _open(data, id, label, features, source, target, directed)
     result = run(graph, seed=seed)
     _print(result.to_dict(), str(result), as_json)
@@ -92,12 +99,15 @@ def complement(
     directed: Directed = False,
 ) -> None:
     """Find the missing half of a graph."""
+    from otherhalf.atomic import check_place
     from otherhalf.complement.missing_half import find_missing_half
     from otherhalf.data.splits import split as make_split
 
     _set_threads(threads)
     graph = _open(data, id, label, features, source, target, directed)
     parts = make_split(graph, split, seed)
+    if out is not None:
+        check_place(out, (".npz",))
     with _progress() as on_step:
         half = find_missing_half(
             graph, parts, seed, follow=follow, preset=preset, device=device, on_step=on_step
@@ -232,14 +242,37 @@ def datasets(as_json: Json = False) -> None:
 def main() -> None:
     """Run the command line: status 0 done, 2 the input is wrong, 1 anything else."""
     warnings.showwarning = _show_warning
+    # Of typer's own errors (a wrong option, a missing argument) it exports this one; all share its parent.
+    usage_error = typer.BadParameter.__mro__[1]
     try:
-        app()
+        # Typer itself would print its errors in a box of many lines.
+        status = app(standalone_mode=False)
     except InputError as error:
-        print(f"otherhalf: {error}", file=sys.stderr)
-        sys.exit(2)
+        _leave(2, str(error))
+    except (KeyboardInterrupt, typer.Abort):
+        _leave(1, STOPPED)
     except OSError as error:
-        print(f"otherhalf: {error}", file=sys.stderr)
-        sys.exit(1)
+        _leave(1, str(error))
+    except Exception as error:
+        if not isinstance(error, usage_error):
+            raise
+        _leave(2, _one_line(error))
+    if status == SIGINT_STATUS:
+        _leave(1, STOPPED)
+    sys.exit(status)
+
+
+def _leave(status: int, message: str) -> NoReturn:
+    if message:
+        print(f"otherhalf: {message}", file=sys.stderr)
+    sys.exit(status)
+
+
+def _one_line(error: Any) -> str:
+    """What typer says of a wrong option, in our manner; nothing where it has printed the help instead."""
+    message = " ".join(error.format_message().split()).rstrip(".")
+    command = error.ctx.command_path if error.ctx is not None else "otherhalf"
+    return message and f"{message[0].lower()}{message[1:]}: `{command} --help` tells what it takes"
 
 
 def _open(data: str, *columns: Any) -> Graph:

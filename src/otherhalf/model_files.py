@@ -30,7 +30,7 @@ from otherhalf.errors import InputError
 from otherhalf.growth import KnownNodes
 from otherhalf.nn.goal import build_goal
 from otherhalf.nn.inputs import Scaling
-from otherhalf.settings import Settings, from_dict, to_dict
+from otherhalf.settings import Settings, from_dict, plain_number, to_dict
 from otherhalf.training import History
 
 if TYPE_CHECKING:
@@ -58,8 +58,9 @@ def save_model(model: GOALClassifier, folder: Path) -> None:
         **_description(model),
     }
     description["checksum"] = _checksum(description)
+    text = json.dumps(description, indent=1, ensure_ascii=False, default=plain_number)
     with atomic_write(folder / MODEL_FILE) as aside:
-        aside.write_text(json.dumps(description, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        aside.write_text(text + "\n", encoding="utf-8")
     for old in folder.glob("weights-*.safetensors"):
         if old.name != weights:
             old.unlink()
@@ -145,7 +146,7 @@ def _diagnosis(values: dict[str, Any]) -> Diagnosis:
 def _checksum(description: dict[str, Any]) -> str:
     """Of all values but the checksum itself, however the file is laid out."""
     rest = {key: value for key, value in description.items() if key != "checksum"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, default=plain_number).encode()).hexdigest()
 
 
 def _read_description(folder: Path) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from otherhalf.errors import InputError
@@ -42,11 +42,78 @@ raises them where they help.
 """
 
 
+# ---------------------------------------------------------------------- paper
+
+
+@dataclass(frozen=True)
+class PaperChoice:
+    """What differs from one data set of the paper to the next."""
+
+    coefficients: tuple[float, float, float, float]
+    encoder: str = "gcn"
+    k: int = 100
+    scaling: str = "none"
+    hidden: int = 64
+
+
+# The paper gives the operator, the losses and the range of the coefficients, but no settings. The authors'
+# released code has some, for another layer (it normalises rows and adds self loops in Â_o only). They are
+# kept below where the paper's own operator does well with them. Where it does not, or where there are none
+# (Cora), the choice is the best of a handful on the mean validation accuracy of split seeds 50 – 52.
+# GAT is the paper's example of an encoder; a GCN costs a fraction of it and its missing half is as pure.
+PAPER = {
+    # No released setting.
+    "cora": PaperChoice((0.5, 2, 0.1, 0.1), k=10, scaling="row", hidden=128),
+    # Released: (1, 0.5, 1.5, 0.5), 75.7 on validation splits where this has 77.6.
+    "citeseer": PaperChoice((1, 2, 0.2, 0.2), scaling="row"),
+    "pubmed": PaperChoice((2.5, 2.5, 0.5, 0), k=1),
+    "amazon_computers": PaperChoice((2, 4, 0, 1)),
+    "amazon_photo": PaperChoice((1.5, 1.5, 2.5, 1)),
+    # Released encoder: an unpublished high-pass network. The adjacency rows serve the same purpose.
+    "chameleon": PaperChoice((0, 2, 2, 0), encoder="structure", k=10),
+    "squirrel": PaperChoice((0, 5, 4, 0), encoder="structure", k=20),
+    # Released: a second heterophilic half in place of the missing one, and the given edges unused, with
+    # (1.5, 0, 3.5, 2). The paper complements Actor, which is heterophily-prone, by a homophilic half.
+    "actor": PaperChoice((1, 1, 0.5, 0.5), encoder="mlp", k=10, scaling="row"),
+}
+
+UNSEEN = PaperChoice((1, 1, 1, 1))
+"""For graphs that are not in the paper: the special case it derives (label ``eq:proof agc conv``)."""
+
+
+def _paper(graph: Graph) -> Settings:
+    """Two plain layers H' = σ((αI + βÂ_o − γÂ_t − δÂ_tÂ_o)HW) with fixed coefficients.
+
+    The ranking loss is the paper's sum over targets. The paper is silent on hidden width, dropout and
+    stopping: those are the usual ones of GCN, with early stopping on validation.
+    """
+    choice = PAPER.get(graph.name, UNSEEN)
+    best = BEST.complement
+    return Settings(
+        scaling=choice.scaling if graph.name in PAPER else "auto",
+        complement=replace(
+            best,
+            encoder=replace(best.encoder, kind=choice.encoder),
+            head=replace(best.head, mean_ranking_loss=False),
+            k_homophily=choice.k if graph.name in PAPER else best.k_homophily,
+            k_heterophily=choice.k,
+        ),
+        goal=GOALSettings(
+            shape=Shape(hidden=choice.hidden, layers=2, dropout=0.5),
+            coefficients=choice.coefficients,
+            training=TrainingSettings(lr=0.01, weight_decay=5e-4, epochs=500, patience=100),
+        ),
+    )
+
+
 def preset_settings(preset: str, graph: Graph) -> Settings:
     """The settings of a preset for this graph."""
     if preset not in PRESETS:
         raise InputError(f"there is no preset {preset!r}: choose one of {', '.join(PRESETS)}")
-    return BEST
+    return BEST if preset == "best" else _paper(graph)
+
+
+# ---------------------------------------------------------------------- what the user says instead
 
 
 def with_trunk(settings: Settings, encoder: str) -> Settings:

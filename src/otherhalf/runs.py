@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import resource
-import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from otherhalf.atomic import atomic_write
+from otherhalf.atomic import atomic_write, check_folder
+from otherhalf.complement.missing_half import check_trainable
 from otherhalf.data.predictions import write_predictions
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
+from otherhalf.nn.inputs import usable_device
 
 if TYPE_CHECKING:
     from otherhalf.classifier import GOALClassifier
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 RESULT_FILE = "result.json"
 PREDICTIONS_FILE = "predictions.csv"
 CHECKPOINTS = "checkpoints"
+STAGES = ("encoder-*", "head", "classifier")
+"""What the stages of a fit call their checkpoints."""
 
 
 def fit_into(
@@ -42,7 +47,11 @@ def fit_into(
     if folder is None:
         model.fit(graph, split, on_step=on_step)
         return result_of(model, graph, split)
-    identity = model.run_identity(graph, split)
+    # What can be refused is refused before anything in the folder is touched.
+    identity = _run(model, graph, split)
+    check_trainable(graph, split)
+    usable_device(model.device)
+    check_folder(folder)
     if resume:
         finished = _finished(folder, identity)
         if finished is not None:
@@ -50,7 +59,7 @@ def fit_into(
     else:
         # The old result goes first: a run that is killed must not leave it beside a half-done new one.
         (folder / RESULT_FILE).unlink(missing_ok=True)
-        shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+        _remove_checkpoints(folder)
     model.fit(graph, split, checkpoints=folder / CHECKPOINTS, on_step=on_step)
     probabilities = model.predict_proba(graph)
     model.save(folder)
@@ -59,7 +68,7 @@ def fit_into(
     result = {**result_of(model, graph, split, probabilities), "out": str(folder), "run": identity}
     with atomic_write(folder / RESULT_FILE) as aside:
         aside.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+    _remove_checkpoints(folder)
     return result
 
 
@@ -122,6 +131,25 @@ def peak_memory_mb() -> float:
     """The largest resident size of this process so far."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024
+
+
+def _run(model: GOALClassifier, graph: Graph, split: Split) -> str:
+    """A hash of all that decides what a run writes: the fit, and besides it names, labels and test nodes."""
+    digest = hashlib.sha256(model.run_identity(graph, split).encode())
+    names = [graph.name, split.kind, graph.classes.tolist(), graph.node_names().tolist()]
+    digest.update(json.dumps([*names, graph.fingerprint, split.test.tolist()]).encode())
+    return digest.hexdigest()
+
+
+def _remove_checkpoints(folder: Path) -> None:
+    """Remove our own files only: the user may keep other things in a folder of that name."""
+    checkpoints = folder / CHECKPOINTS
+    for stage in STAGES:
+        # Also what a kill in mid-write left: the file's name with a dot before it.
+        for file in (*checkpoints.glob(f"{stage}.safetensors"), *checkpoints.glob(f".{stage}.*.safetensors")):
+            file.unlink(missing_ok=True)
+    with suppress(OSError):  # not there, or not empty
+        checkpoints.rmdir()
 
 
 def _finished(folder: Path, identity: str) -> dict[str, Any] | None:

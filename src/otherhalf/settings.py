@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from typing import Any, TypeVar, get_type_hints
 
-from otherhalf.nn.skeleton import Shape
+import numpy as np
+
+from otherhalf.errors import InputError
+from otherhalf.nn.conv import COEFFICIENT_LIMIT
+from otherhalf.nn.skeleton import NORMS, Shape
 from otherhalf.training import TrainingSettings
 
 ENCODERS = ("mlp", "gcn", "gat", "structure", "auto")
@@ -77,12 +81,53 @@ class Settings:
     goal: GOALSettings = field(default_factory=GOALSettings)
 
 
+def check_settings(settings: Settings) -> None:
+    """Refuse, before anything is done, settings that nothing could be trained with."""
+    encoder, goal = settings.complement.encoder, settings.goal
+    _check_choice("encoder", encoder.kind, ENCODERS)
+    _check_at_least("k", min(settings.complement.k_homophily, settings.complement.k_heterophily), 1)
+    _check_at_least("max_candidates", settings.complement.max_candidates, 1)
+    if len(goal.coefficients) != 4 or not all(0 <= c <= COEFFICIENT_LIMIT for c in goal.coefficients):
+        raise InputError(
+            f"the coefficients {tuple(goal.coefficients)} are not four numbers from 0 to "
+            f"{COEFFICIENT_LIMIT:g}: give alpha, beta, gamma and delta"
+        )
+    for shape, training in ((encoder.shape, encoder.training), (goal.shape, goal.training)):
+        _check_choice("norm", shape.norm, tuple(NORMS))
+        _check_at_least("hidden", shape.hidden, 1)
+        _check_at_least("layers", shape.layers, 1)
+        if not 0 <= shape.dropout < 1:
+            raise InputError(f"the dropout {shape.dropout} is not a share below 1: give 0 to 0.9, say")
+        if not 0 < training.lr < float("inf"):
+            raise InputError(f"the step size lr={training.lr} is not above 0: give 0.01, say")
+        _check_at_least("weight_decay", training.weight_decay, 0)
+        _check_at_least("epochs", training.epochs, 1)
+        _check_at_least("patience", training.patience, 1)
+
+
+def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise InputError(f"there is no {name} {value!r}: choose one of {', '.join(choices)}")
+
+
+def _check_at_least(name: str, value: float, least: int) -> None:
+    if not value >= least:
+        raise InputError(f"{name}={value} is too small: give {least} or more")
+
+
 T = TypeVar("T")
 
 
 def to_dict(settings: Any) -> dict[str, Any]:
     """Plain nested dictionaries."""
     return asdict(settings)
+
+
+def plain_number(value: Any) -> Any:
+    """What json makes of numpy's numbers, which searches over settings like to give."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} cannot be written to JSON")
 
 
 def from_dict(kind: type[T], values: dict[str, Any]) -> T:

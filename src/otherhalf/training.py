@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
@@ -82,9 +82,9 @@ class Checkpoint:
             return None
         try:
             with safe_open(self.path, framework="pt") as file:
-                metadata = file.metadata()
+                metadata = file.metadata() or {}  # None in a file that was not written here
                 tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
-        except (OSError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError, SafetensorError) as error:
             raise InputError(
                 f"the checkpoint {self.path} cannot be read ({error}): delete it and start without --resume"
             ) from error

@@ -174,7 +174,13 @@ def test_two_nodes_in_one_list_by_hand():
     "lists",
     [
         [[1, 2, 3, 4], [0, 2, 4, 3], [4, 3, 1, 0], [2, 1, 0, 4], [3, 0, 2, 1]],
-        [[1, ABSENT, 3, 4], [ABSENT, ABSENT, 4, 3], [4, 3, ABSENT, 0], [ABSENT] * 4, [ABSENT, 0, ABSENT, ABSENT]],
+        [
+            [1, ABSENT, 3, 4],
+            [ABSENT, ABSENT, 4, 3],
+            [4, 3, ABSENT, 0],
+            [ABSENT] * 4,
+            [ABSENT, 0, ABSENT, ABSENT],
+        ],
     ],
     ids=["full", "padded"],
 )
@@ -196,7 +202,7 @@ def test_empty_lists_add_nothing_and_no_nan():
     lists = torch.full((3, 4), ABSENT)
     loss = ranking_loss(z, lists, true_scores(lists))
     loss.backward()
-    assert float(loss) == 0.0
+    assert loss.item() == 0.0
     assert not z.grad.any()
 
 
@@ -207,7 +213,7 @@ def test_large_scores_stay_finite():
     loss.backward()
     # Nodes 0 and 1: the truth gives e/(1+e) to the node with −10⁴, 2·10⁴ below the other. Node 2: a draw.
     expected = 2 * 2e4 * math.e / (1 + math.e) + math.log(2)
-    assert float(loss) == pytest.approx(expected, rel=1e-5)
+    assert loss.item() == pytest.approx(expected, rel=1e-5)
     assert bool(torch.isfinite(z.grad).all())
 
 

@@ -297,7 +297,9 @@ def test_a_gradient_step_moves_them_the_right_way():
     assert after[3] < after[0]
 
 
-@pytest.mark.parametrize("start", [(1, 1, 1), (1, 1, 1, 1, 1), (1, 1, -0.1, 1), (5.1, 1, 1, 1), (1, np.nan, 1, 1)])
+@pytest.mark.parametrize(
+    "start", [(1, 1, 1), (1, 1, 1, 1, 1), (1, 1, -0.1, 1), (5.1, 1, 1, 1), (1, np.nan, 1, 1)]
+)
 def test_coefficients_out_of_range_are_refused(start):
     with pytest.raises(ValueError, match=r"four coefficients in \[0, 5\]"):
         ComplementedGraphConv(2, 2, start)

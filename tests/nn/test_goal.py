@@ -73,7 +73,9 @@ def test_the_halves_are_not_interchangeable(x, halves):
     model = goal(layers=2)
     homophilic, heterophilic = halves
     inputs = NodeInputs(x)
-    assert not torch.allclose(model(inputs, homophilic, heterophilic), model(inputs, heterophilic, homophilic))
+    assert not torch.allclose(
+        model(inputs, homophilic, heterophilic), model(inputs, heterophilic, homophilic)
+    )
 
 
 def test_sparse_features_give_what_dense_ones_give(x, halves):

@@ -107,7 +107,9 @@ def test_repeated_entries_add_up_and_the_callers_matrix_stays_as_it_was():
     expected = torch.tensor([[2.0, 0.0, 5.0], [0.0, 8.0, 0.0]])
     torch.testing.assert_close(dense_of(operator), expected)
     torch.testing.assert_close(operator.transpose.to_dense(), expected.T.contiguous())
-    for now, before in zip((given_matrix.data, given_matrix.indices, given_matrix.indptr), parts, strict=True):
+    for now, before in zip(
+        (given_matrix.data, given_matrix.indices, given_matrix.indptr), parts, strict=True
+    ):
         np.testing.assert_array_equal(now, before)
 
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from otherhalf.atomic import atomic_write
+from otherhalf.atomic import atomic_write, check_place
 from otherhalf.complement.encoder import Encoder, pretrain
 from otherhalf.complement.head import Head, train_head
 from otherhalf.complement.search import dot_products, top_k
@@ -86,6 +86,7 @@ class MissingHalf:
 
     def to_npz(self, path: str | Path) -> None:
         """Write the half to one npz file: the undirected edges, the pairs as found, and how they came."""
+        check_place(path, (".npz",))
         upper = sp.triu(self.adjacency, k=1).tocoo()
         with atomic_write(path) as aside:
             np.savez_compressed(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from otherhalf.data.catalog import load
+from otherhalf.data.synthetic import PREFIX
 from otherhalf.data.tables import read_tables
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
@@ -29,7 +30,9 @@ def open_data(data: str, columns: Columns | None = None) -> Graph:
     """The graph that DATA names: a data set's name, an ``.npz`` file, or ``nodes.csv,edges.csv``."""
     columns = columns or Columns()
     parts = [part.strip() for part in data.split(",")]
-    if len(parts) == 2 and all(part.lower().endswith(TABLE_ENDINGS) for part in parts):
+    if len(parts) > 1 and not data.startswith(PREFIX):
+        if len(parts) != 2 or not all(parts):
+            raise InputError(f"{data} is not two files with one comma between them: give nodes.csv,edges.csv")
         return read_tables(
             parts[0],
             parts[1],

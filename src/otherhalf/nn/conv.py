@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -42,17 +43,73 @@ class Coefficients(nn.Module):
             with torch.no_grad():
                 self.theta.copy_(torch.tensor([math.log(c / (1 - c)) for c in inward]))
 
-    def forward(self) -> tuple[Tensor | float, ...]:
-        """α, β, γ, δ: tensors that carry a gradient when learned, plain numbers when fixed."""
+    def forward(self) -> Tensor:
+        """``[4]``: α, β, γ, δ, with a gradient when they are learned."""
         if self.learn:
-            return tuple(COEFFICIENT_LIMIT * torch.sigmoid(self.theta))
-        return self.start
+            return COEFFICIENT_LIMIT * torch.sigmoid(self.theta)
+        return torch.tensor(self.start, dtype=torch.float64)
 
     def values(self) -> tuple[float, float, float, float]:
         """α, β, γ, δ as plain numbers."""
         with torch.no_grad():
-            alpha, beta, gamma, delta = (float(c) for c in self())
+            alpha, beta, gamma, delta = self().tolist()
         return alpha, beta, gamma, delta
+
+
+class _Propagation(torch.autograd.Function):
+    r"""P H with :math:`\mathbf{P} = \alpha\mathbf{I} + \beta\hat{\mathbf{A}}_o - \gamma\hat{\mathbf{A}}_t
+    - \delta\hat{\mathbf{A}}_t\hat{\mathbf{A}}_o`, and its gradient, written out.
+
+    With :math:`\mathbf{O} = \hat{\mathbf{A}}_o\mathbf{H}` the result is
+    :math:`\alpha\mathbf{H} + \beta\mathbf{O} - \hat{\mathbf{A}}_t(\gamma\mathbf{H} + \delta\mathbf{O})`. With
+    G the gradient of the result and :math:`\mathbf{T} = \hat{\mathbf{A}}_t^T\mathbf{G}`, the gradients are
+
+    .. math::
+        \partial\mathbf{H} = \alpha\mathbf{G} - \gamma\mathbf{T}
+        + \hat{\mathbf{A}}_o^T(\beta\mathbf{G} - \delta\mathbf{T}), \quad
+        \partial(\alpha, \beta, \gamma, \delta) = (\langle\mathbf{G}, \mathbf{H}\rangle,
+        \langle\mathbf{G}, \mathbf{O}\rangle, -\langle\mathbf{T}, \mathbf{H}\rangle,
+        -\langle\mathbf{T}, \mathbf{O}\rangle).
+
+    Left to autograd, each of the four terms would be a matrix of its own, forwards and backwards.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, h: Tensor, strengths: Tensor, a_o: SparseOperator, a_t: SparseOperator) -> Tensor:
+        alpha, beta, gamma, delta = strengths.tolist()
+        learned = strengths.requires_grad
+        over_o = a_o @ h if learned or beta or delta else None
+        out: Tensor = alpha * h
+        if over_o is not None:
+            out.add_(over_o, alpha=beta)
+        if learned or gamma or delta:
+            inner = gamma * h
+            if over_o is not None:
+                inner.add_(over_o, alpha=delta)
+            out.sub_(a_t @ inner)
+        ctx.save_for_backward(*((h, over_o) if learned else ()))
+        ctx.operators, ctx.strengths = (a_o, a_t), (alpha, beta, gamma, delta)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, None, None]:
+        g = grads[0].contiguous()
+        (a_o, a_t), (alpha, beta, gamma, delta) = ctx.operators, ctx.strengths
+        learned = bool(ctx.saved_tensors)
+        through_t = a_t.transposed() @ g if learned or gamma or delta else None
+        grad_h = alpha * g
+        if through_t is not None:
+            grad_h.sub_(through_t, alpha=gamma)
+        if beta or delta:
+            inner = beta * g
+            if through_t is not None:
+                inner.sub_(through_t, alpha=delta)
+            grad_h.add_(a_o.transposed() @ inner)
+        if not learned or through_t is None:
+            return grad_h, None, None, None
+        h, over_o = ctx.saved_tensors
+        pairs = ((g, h), (g, over_o), (-through_t, h), (-through_t, over_o))
+        return grad_h, torch.stack([torch.vdot(a.flatten(), b.flatten()) for a, b in pairs]), None, None
 
 
 class ComplementedGraphConv(nn.Module):
@@ -119,30 +176,15 @@ class ComplementedGraphConv(nn.Module):
         """
         nodes = x.shape[0]
         a_o, a_t = _operator(homophilic, nodes), _operator(heterophilic, nodes)
-        weight_first = isinstance(x, SparseOperator) or self.out_channels <= self.in_channels
-        h = x @ self.weight if weight_first else x
-        h = self.propagate(h, a_o, a_t)
-        if not weight_first:
-            h = h @ self.weight
+        if isinstance(x, SparseOperator) or self.out_channels <= self.in_channels:
+            h = self.propagate(x @ self.weight, a_o, a_t)
+        else:
+            h = self.propagate(x, a_o, a_t) @ self.weight
         return h if self.bias is None else h + self.bias
 
-    def propagate(self, h: Features, a_o: SparseOperator, a_t: SparseOperator) -> Tensor:
+    def propagate(self, h: Tensor, a_o: SparseOperator, a_t: SparseOperator) -> Tensor:
         """(αI + βÂ_o − γÂ_t − δÂ_tÂ_o) h; a product whose fixed coefficients are zero is not computed."""
-        alpha, beta, gamma, delta = self.coefficients()
-        fixed = not self.coefficients.learn
-        if isinstance(h, SparseOperator):
-            raise TypeError("sparse features are multiplied by the weight before they are propagated")
-        out: Tensor = alpha * h
-        uses_o = not (fixed and beta == 0 and delta == 0)
-        if uses_o:
-            over_o = a_o @ h
-            out = out + beta * over_o
-        if not (fixed and gamma == 0 and delta == 0):
-            inner = gamma * h
-            if uses_o:
-                inner = inner + delta * over_o
-            out = out - a_t @ inner
-        return out
+        return _Propagation.apply(h, self.coefficients(), a_o, a_t)  # type: ignore[no-any-return,no-untyped-call]
 
     def __repr__(self) -> str:
         strengths = ", ".join(f"{c:.3g}" for c in self.coefficients.values())

@@ -17,6 +17,8 @@ from otherhalf.validation import FloatArray
 DENSE_SHARE = 0.2
 """Features fuller than this are multiplied faster as a dense matrix."""
 
+DEVICES = ("cpu", "cuda")
+
 SCALINGS = ("none", "row", "standard", "auto")
 
 
@@ -85,6 +87,9 @@ def usable_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
         torch.empty(1, device=device)
+        # torch knows devices that make tensors but do not train (meta), or have no sparse products (mps).
+        if device.type not in DEVICES:
+            raise RuntimeError(f"{device.type} is not supported")
     except (RuntimeError, AssertionError) as error:
         raise InputError(
             f"the device {name!r} cannot be used here: give cpu, or cuda where there is a GPU"

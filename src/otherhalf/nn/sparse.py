@@ -82,6 +82,10 @@ class SparseOperator:
             return SparseOperator(matrix, matrix, None)
         return SparseOperator(matrix, self.transpose.to(device), self._transpose_order.to(device))
 
+    def transposed(self) -> SparseOperator:
+        """Mᵀ, with nothing copied."""
+        return SparseOperator(self.transpose, self.matrix, None)
+
     def dropout(self, p: float) -> SparseOperator:
         """Drop stored entries with probability ``p`` and scale the rest, as dropout on a dense input does."""
         if p == 0.0:

@@ -17,7 +17,9 @@ WITH_LOOPS = torch.cat([BOTH_WAYS, LOOPS], dim=1)
 
 
 @pytest.mark.parametrize(("width", "per_head", "side_by_side"), [(16, 2, True), (3, 3, False)])
-@pytest.mark.parametrize("edges", [WITH_LOOPS, torch.cat([EDGES, LOOPS], dim=1)], ids=["undirected", "directed"])
+@pytest.mark.parametrize(
+    "edges", [WITH_LOOPS, torch.cat([EDGES, LOOPS], dim=1)], ids=["undirected", "directed"]
+)
 def test_layer_equals_pygs_in_values_and_gradients(width, per_head, side_by_side, edges):
     torch.manual_seed(0)
     ours = GraphAttention(4, width)

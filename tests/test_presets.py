@@ -1,0 +1,76 @@
+"""What a preset gives, and what a user may say instead."""
+
+from dataclasses import replace
+
+import pytest
+
+from otherhalf import InputError
+from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.presets import OVERRIDES, PRESETS, preset_settings, with_overrides, with_trunk
+from otherhalf.settings import check_settings
+
+GRAPH = contextual_sbm(num_nodes=50, seed=0)
+
+# For every override a value, and where it has to arrive.
+ARRIVES = {
+    "encoder": ("gat", lambda s: s.complement.encoder.kind),
+    "max_candidates": (123, lambda s: s.complement.max_candidates),
+    "coefficients": ((1, 2, 3, 4), lambda s: s.goal.coefficients),
+    "learn_coefficients": (None, lambda s: s.goal.learn_coefficients),
+    "hidden": (7, lambda s: s.goal.shape.hidden),
+    "layers": (9, lambda s: s.goal.shape.layers),
+    "dropout": (0.123, lambda s: s.goal.shape.dropout),
+    "norm": ("batch", lambda s: s.goal.shape.norm),
+    "residual": (None, lambda s: s.goal.shape.residual),
+    "lr": (0.77, lambda s: s.goal.training.lr),
+    "weight_decay": (0.078, lambda s: s.goal.training.weight_decay),
+    "epochs": (11, lambda s: s.goal.training.epochs),
+    "patience": (5, lambda s: s.goal.training.patience),
+    "k": (17, lambda s: (s.complement.k_homophily, s.complement.k_heterophily)),
+}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_can_be_trained_with(preset):
+    check_settings(preset_settings(preset, GRAPH))
+
+
+def test_unknown_preset():
+    with pytest.raises(InputError, match="there is no preset 'quick': choose one of best, paper"):
+        preset_settings("quick", GRAPH)
+
+
+@pytest.mark.parametrize("name", OVERRIDES)
+def test_an_override_arrives_and_moves_nothing_else(name):
+    before = preset_settings("best", GRAPH)
+    value, read = ARRIVES[name]
+    value = not read(before) if value is None else value  # for a switch: the other way
+    after = with_overrides(before, {name: value})
+    assert read(after) == ((value, value) if name == "k" else value)
+    assert read(before) != read(after)
+    back = (
+        replace(
+            after,
+            complement=replace(
+                after.complement,
+                k_homophily=before.complement.k_homophily,
+                k_heterophily=before.complement.k_heterophily,
+            ),
+        )
+        if name == "k"
+        else with_overrides(after, {name: read(before)})
+    )
+    assert back == before
+
+
+def test_no_override_changes_nothing():
+    assert with_overrides(preset_settings("best", GRAPH), {}) == preset_settings("best", GRAPH)
+
+
+def test_the_trunk_takes_the_neighbours_in_where_the_encoder_did():
+    best = preset_settings("best", GRAPH)
+    auto = replace(best, goal=replace(best.goal, shape=replace(best.goal.shape, trunk="auto")))
+    assert with_trunk(auto, "structure").goal.shape.trunk == "features+neighbours"
+    assert with_trunk(auto, "gcn").goal.shape.trunk == "features"
+    settled = replace(best, goal=replace(best.goal, shape=replace(best.goal.shape, trunk="none")))
+    assert with_trunk(settled, "structure") == settled
