@@ -3,8 +3,10 @@
 import json
 from dataclasses import FrozenInstanceError, replace
 
+import numpy as np
 import pytest
 
+from otherhalf.errors import InputError
 from otherhalf.nn.skeleton import Shape
 from otherhalf.settings import (
     ComplementSettings,
@@ -12,7 +14,9 @@ from otherhalf.settings import (
     GOALSettings,
     HeadSettings,
     Settings,
+    check_settings,
     from_dict,
+    plain_number,
     to_dict,
 )
 from otherhalf.training import TrainingSettings
@@ -68,3 +72,54 @@ def test_a_changed_value_is_another_settings():
 def test_settings_cannot_be_changed_in_place():
     with pytest.raises(FrozenInstanceError):
         OWN.goal.training.lr = 1.0
+
+
+# ---------------------------------------------------------------------- what cannot be trained with
+
+
+def with_goal(**options) -> Settings:
+    return Settings(goal=GOALSettings(**options))
+
+
+def with_encoder(**options) -> Settings:
+    return Settings(complement=ComplementSettings(encoder=EncoderSettings(**options)))
+
+
+@pytest.mark.parametrize("settings", [Settings(), OWN], ids=["default", "own"])
+def test_settings_that_can_be_trained_with_pass(settings):
+    check_settings(settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (with_encoder(kind="transformer"), "there is no encoder 'transformer': choose one of mlp, gcn"),
+        (with_encoder(shape=Shape(norm="group")), "there is no norm 'group'"),
+        (with_goal(shape=Shape(norm="group")), "there is no norm 'group'"),
+        (Settings(complement=ComplementSettings(k_homophily=0)), "k=0 is too small: give 1 or more"),
+        (Settings(complement=ComplementSettings(k_heterophily=0)), "k=0 is too small: give 1 or more"),
+        (Settings(complement=ComplementSettings(max_candidates=0)), "max_candidates=0 is too small"),
+        (with_goal(coefficients=(1, 1, 1)), "are not four numbers from 0 to 5"),
+        (with_goal(coefficients=(1, 1, 1, 5.5)), "are not four numbers from 0 to 5"),
+        (with_goal(coefficients=(1, 1, float("nan"), 1)), "are not four numbers from 0 to 5"),
+        (with_goal(shape=Shape(hidden=0)), "hidden=0 is too small"),
+        (with_goal(shape=Shape(layers=0)), "layers=0 is too small"),
+        (with_goal(shape=Shape(dropout=1.0)), "the dropout 1.0 is not a share below 1"),
+        (with_goal(shape=Shape(dropout=-0.1)), "the dropout -0.1 is not a share below 1"),
+        (with_goal(training=TrainingSettings(lr=0.0)), "lr=0.0 is not above 0"),
+        (with_goal(training=TrainingSettings(lr=float("nan"))), "lr=nan is not above 0"),
+        (with_goal(training=TrainingSettings(weight_decay=-1.0)), "weight_decay=-1.0 is too small"),
+        (with_goal(training=TrainingSettings(epochs=0)), "epochs=0 is too small"),
+        (with_encoder(training=TrainingSettings(patience=0)), "patience=0 is too small"),
+    ],
+)
+def test_settings_that_cannot_be_trained_with_are_refused(settings, sentence):
+    with pytest.raises(InputError, match=sentence):
+        check_settings(settings)
+
+
+def test_numpys_numbers_can_be_written():
+    values = {"lr": np.float32(0.5), "epochs": np.int64(3), "bias": np.bool_(True)}
+    assert json.loads(json.dumps(values, default=plain_number)) == {"lr": 0.5, "epochs": 3, "bias": True}
+    with pytest.raises(TypeError, match="set cannot be written to JSON"):
+        json.dumps({"a": {1}}, default=plain_number)

@@ -19,6 +19,7 @@ from otherhalf.complement.missing_half import (
 )
 from otherhalf.data.splits import split as make_split
 from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.diagnosis import diagnose
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.inputs import Scaling, node_inputs
@@ -263,6 +264,19 @@ def test_labels_outside_train_and_val_are_out_of_reach(graph, split, kind, follo
     halves = [find_missing_half(g, split, follow=follow, settings=settings) for g in (graph, other)]
     assert halves[0].kind == halves[1].kind
     assert np.array_equal(halves[0].pairs, halves[1].pairs)
+
+
+def test_the_verdict_of_the_labels_is_that_of_train_and_val_alone():
+    graph = contextual_sbm(num_nodes=100, num_classes=3, num_features=6, average_degree=14, homophily=0.95)
+    split = make_split(graph, "uniform", seed=0, ratios=(0.15, 0.1, 0.75))
+    visible = np.concatenate([split.train, split.val])
+    y = graph.y.copy()
+    y[split.test] = np.random.default_rng(0).permutation(y[split.test])
+    other = replace(graph, y=y, classes=graph.classes)
+    # Whoever looked at all labels would be told the opposite.
+    assert diagnose(other).follow("labels") == "heterophily"
+    assert diagnose(other, nodes=visible).follow("labels") == "homophily"
+    assert find_missing_half(other, split, follow="labels", settings=QUICK).kind == "heterophily"
 
 
 def test_labels_of_training_nodes_do_matter(graph, split):

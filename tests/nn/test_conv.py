@@ -117,11 +117,30 @@ def test_gradcheck_in_double_precision(widths, learn):
 )
 def test_any_coefficients_and_widths(coefficients, widths, learn):
     conv = seeded_conv(*widths, coefficients, learn_coefficients=learn).double()
-    x = torch.randn(NODES, widths[0], dtype=torch.float64)
+    x = torch.randn(NODES, widths[0], dtype=torch.float64, requires_grad=True)
     # Those learned start a hundredth inwards, so the formula is asked with what they are.
     matrix = dense_matrix(*conv.coefficients.values(), dtype=torch.float64)
-    out = conv(x, in_double(HOMOPHILIC), in_double(HETEROPHILIC))
-    torch.testing.assert_close(out, matrix @ x @ conv.weight, rtol=1e-6, atol=1e-6)
+    out, expected = conv(x, in_double(HOMOPHILIC), in_double(HETEROPHILIC)), matrix @ x @ conv.weight
+    torch.testing.assert_close(out, expected, rtol=1e-6, atol=1e-6)
+    weights = torch.randn(out.shape, dtype=torch.float64)
+    ours = torch.autograd.grad((out * weights).sum(), [x, conv.weight])
+    dense = torch.autograd.grad((expected * weights).sum(), [x, conv.weight])
+    torch.testing.assert_close(ours, dense, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("learn", [False, True])
+def test_operators_that_are_not_symmetric(learn):
+    # Nothing here makes such halves yet, but the layer promises the formula for any pair of operators.
+    torch.manual_seed(0)
+    a_o, a_t = torch.randn(2, NODES, NODES, dtype=torch.float64)
+    operators = [SparseOperator(a.to_sparse_csr(), a.T.to_sparse_csr(), None) for a in (a_o, a_t)]
+    conv = seeded_conv(3, 2, (0.7, 1.3, 2.1, 0.4), learn_coefficients=learn).double()
+    x = torch.randn(NODES, 3, dtype=torch.float64, requires_grad=True)
+    alpha, beta, gamma, delta = conv.coefficients.values()
+    identity = torch.eye(NODES, dtype=torch.float64)
+    matrix = alpha * identity + beta * a_o - gamma * a_t - delta * (a_t @ a_o)
+    torch.testing.assert_close(conv(x, *operators), matrix @ x @ conv.weight, rtol=1e-6, atol=1e-6)
+    assert torch.autograd.gradcheck(lambda x: conv(x, *operators), (x,))
 
 
 @pytest.mark.parametrize("widths", [(6, 2), (2, 6)])
@@ -135,13 +154,6 @@ def test_sparse_features_give_what_dense_ones_give(widths):
     (from_sparse,) = torch.autograd.grad(out.square().sum(), [conv.weight])
     (from_dense,) = torch.autograd.grad(expected.square().sum(), [conv.weight])
     torch.testing.assert_close(from_sparse, from_dense)
-
-
-def test_sparse_features_cannot_be_propagated_before_the_weight():
-    conv = ComplementedGraphConv(2, 2)
-    sparse = SparseOperator.from_scipy(sp.identity(NODES, format="csr"))
-    with pytest.raises(TypeError, match="multiplied by the weight"):
-        conv.propagate(sparse, operator(HOMOPHILIC), operator(HETEROPHILIC))
 
 
 def test_an_isolated_node_keeps_its_own_information_alone():
@@ -190,6 +202,16 @@ def test_learned_coefficients_skip_nothing():
     conv(torch.randn(NODES, 3), a_o, a_t).square().sum().backward()
     assert (a_o.products, a_t.products) == (1, 1)
     assert bool((conv.coefficients.theta.grad != 0).all())
+
+
+def test_learned_coefficients_pressed_to_exactly_zero_can_still_be_trained():
+    conv = seeded_conv(3, 2, learn_coefficients=True)
+    with torch.no_grad():
+        conv.coefficients.theta.fill_(-1000.0)  # the sigmoid of it is 0 in floating point
+    out = conv(torch.randn(NODES, 3), operator(HOMOPHILIC), operator(HETEROPHILIC))
+    out.sum().backward()
+    assert not out.any()
+    assert conv.coefficients.theta.grad.tolist() == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(("widths", "propagated"), [((6, 2), 2), ((2, 6), 2), ((3, 3), 3)])
@@ -247,7 +269,8 @@ def test_an_adjacency_matrix_instead_of_an_edge_index_is_refused():
 
 def test_fixed_coefficients_are_plain_numbers_without_parameters():
     coefficients = Coefficients((1, 2, 3, 4))
-    assert coefficients() == (1.0, 2.0, 3.0, 4.0)
+    assert coefficients().tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert not coefficients().requires_grad
     assert coefficients.values() == (1.0, 2.0, 3.0, 4.0)
     assert list(coefficients.parameters()) == []
 

@@ -5,8 +5,9 @@ import pytest
 import scipy.sparse as sp
 import torch
 
+from otherhalf.errors import InputError
 from otherhalf.graph import Graph
-from otherhalf.nn.inputs import Scaling, node_inputs
+from otherhalf.nn.inputs import Scaling, node_inputs, usable_device
 from otherhalf.nn.sparse import SparseOperator
 
 # Column means 2 and 10; deviations 1 and 0 (a constant column).
@@ -92,3 +93,13 @@ def test_adjacency_rows_of_a_grown_graph_name_the_known_nodes_alone():
     rows = node_inputs(graph, Scaling("none"), num_known=2).neighbours
     assert rows.shape == (4, 2)
     assert rows.matrix.to_dense().tolist() == [[0, 1], [1, 0], [0, 1], [0, 0]]
+
+
+def test_a_device_that_is_here():
+    assert usable_device("cpu") == torch.device("cpu")
+
+
+@pytest.mark.parametrize("name", ["meta", "nonsense", "cuda:99"])
+def test_a_device_that_cannot_be_used_is_refused(name):
+    with pytest.raises(InputError, match=f"the device '{name}' cannot be used here"):
+        usable_device(name)

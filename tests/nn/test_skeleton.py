@@ -143,13 +143,20 @@ def test_dropout_stands_at_the_input_of_every_layer(dense, rows, matrix, monkeyp
     model = build(layers=2, dropout=0.3, residual=True, trunk="features", output="linear")
     inputs = as_inputs(dense, rows, sparse=False)
     model(inputs, matrix)
-    # Trunk, two layers, and the prediction from all three hidden states of width 32. The residual map reads
-    # what its layer reads, so it is not dropped from again.
+    # Trunk, two layers, and the prediction from all three hidden states of width 32.
     assert seen == [(FEATURES, 0.3), (32, 0.3), (32, 0.3), (96, 0.3)]
     seen.clear()
     model.eval()
     model(inputs, matrix)
     assert {p for _, p in seen} == {0.0}
+
+
+def test_the_residual_map_reads_what_its_layer_reads(dense, rows, matrix, monkeypatch):
+    # Dropout that doubles everything shows where it has been.
+    monkeypatch.setattr(skeleton, "dropout", lambda h, p: 2 * h)
+    model = build(layers=1, dropout=0.5, residual=True)
+    expected = matrix @ (2 * dense) @ model.layers[0].linear.weight + linear(model.residuals[0], 2 * dense)
+    torch.testing.assert_close(model(as_inputs(dense, rows, sparse=False), matrix), expected)
 
 
 def test_sparse_features_are_dropped_in_training_only(dense, rows, matrix):

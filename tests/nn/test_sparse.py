@@ -113,6 +113,16 @@ def test_repeated_entries_add_up_and_the_callers_matrix_stays_as_it_was():
         np.testing.assert_array_equal(now, before)
 
 
+def test_transposed():
+    operator = SparseOperator.from_scipy(sp.csr_matrix(DENSE)).transposed()
+    assert operator.shape == (5, 4)
+    h = torch.randn(4, 2, requires_grad=True)
+    product = operator @ h
+    torch.testing.assert_close(product, torch.from_numpy(DENSE.T.copy()) @ h)
+    product.sum().backward()
+    torch.testing.assert_close(h.grad[:, 0], torch.from_numpy(DENSE.sum(axis=1)))
+
+
 def test_moving_to_the_device_it_is_on_is_free():
     operator = SparseOperator.from_scipy(sp.csr_matrix(DENSE))
     assert operator.to("cpu") is operator

@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch_geometric.utils import softmax
 
 from otherhalf.nn.skeleton import Shape, Skeleton, SparseLinear
 from otherhalf.nn.sparse import Features
@@ -39,6 +38,8 @@ class GraphAttention(nn.Module):
 
     def forward(self, x: Features, edge_index: Tensor) -> Tensor:
         """Attend to the neighbours of every node; edges run from row 0 to row 1."""
+        from torch_geometric.utils import softmax  # here, because to import PyG takes as long as torch itself
+
         source, target = edge_index
         h = self.linear(x).view(x.shape[0], HEADS, -1)
         to_source, to_target = (h * self.to_source).sum(-1), (h * self.to_target).sum(-1)
