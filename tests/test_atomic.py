@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from otherhalf.atomic import atomic_write
+from otherhalf.atomic import atomic_write, check_folder, check_place
+from otherhalf.errors import InputError
 
 
 def test_the_file_appears_whole_with_its_folder(tmp_path: Path) -> None:
@@ -52,3 +53,32 @@ def test_a_kill_in_mid_write_leaves_the_old_file(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code, str(path)], check=False)
     assert done.returncode == -signal.SIGKILL
     assert path.read_text() == "old"
+
+
+def test_a_good_place_is_left_empty(tmp_path: Path) -> None:
+    check_place(tmp_path / "new" / "a.npz", (".npz",))
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_places_that_cannot_be_written_are_refused_beforehand(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("precious")
+    with pytest.raises(InputError, match=r"a.txt does not end in .npz: give a name such as a.npz"):
+        check_place(tmp_path / "a.txt", (".npz",))
+    with pytest.raises(InputError, match="is a folder: give the name of a file"):
+        check_place(tmp_path)
+    with pytest.raises(InputError, match="file is no folder that can be written to"):
+        check_place(tmp_path / "file" / "a.npz", (".npz",))
+    with pytest.raises(InputError, match="file is no folder that can be written to"):
+        check_folder(tmp_path / "file")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_text() == "precious"
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_the_right_to_write(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(InputError, match=r"can be written to \(Permission denied\)"):
+            check_folder(tmp_path)
+    finally:
+        tmp_path.chmod(0o700)
