@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from otherhalf.console import progress, run
 from otherhalf.errors import InputError
 
 if TYPE_CHECKING:
-    from otherhalf.complement.missing_half import OnStep
     from otherhalf.graph import Graph
 
 app = typer.Typer(
@@ -25,9 +21,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-SIGINT_STATUS = 130
-STOPPED = "stopped; a fit with --out can be taken up again with --resume"
 
 DATA_HELP = (
     "A data set's name, an .npz file, or nodes.csv,edges.csv (or .parquet). "
@@ -68,7 +61,7 @@ def diagnose(
     directed: Directed = False,
 ) -> None:
     """Tell whether a graph mostly joins like with like, and which half of it is missing."""
-    from otherhalf.diagnosis import diagnose as run
+    from otherhalf.diagnosis import diagnose as run_diagnosis
 
     _set_threads(threads)
     if device != "cpu":  # nothing here computes on it, but a typo should not pass; torch takes a while
@@ -76,7 +69,7 @@ def diagnose(
 
         usable_device(device)
     graph = _open(data, id, label, features, source, target, directed)
-    result = run(graph, seed=seed)
+    result = run_diagnosis(graph, seed=seed)
     _print(result.to_dict(), str(result), as_json)
 
 
@@ -108,7 +101,7 @@ def complement(
     parts = make_split(graph, split, seed)
     if out is not None:
         check_place(out, (".npz",))
-    with _progress() as on_step:
+    with progress() as on_step:
         half = find_missing_half(
             graph, parts, seed, follow=follow, preset=preset, device=device, on_step=on_step
         )
@@ -173,7 +166,7 @@ def fit(
     from otherhalf.classifier import GOALClassifier
 
     model = GOALClassifier(preset, seed=seed, follow=follow, device=device)
-    with _progress() as on_step:
+    with progress() as on_step:
         result = fit_into(model, graph, parts, out, resume=resume, on_step=on_step)
     _print(result, summary(result), as_json)
 
@@ -241,38 +234,7 @@ def datasets(as_json: Json = False) -> None:
 
 def main() -> None:
     """Run the command line: status 0 done, 2 the input is wrong, 1 anything else."""
-    warnings.showwarning = _show_warning
-    # Of typer's own errors (a wrong option, a missing argument) it exports this one; all share its parent.
-    usage_error = typer.BadParameter.__mro__[1]
-    try:
-        # Typer itself would print its errors in a box of many lines.
-        status = app(standalone_mode=False)
-    except InputError as error:
-        _leave(2, str(error))
-    except (KeyboardInterrupt, typer.Abort):
-        _leave(1, STOPPED)
-    except OSError as error:
-        _leave(1, str(error))
-    except Exception as error:
-        if not isinstance(error, usage_error):
-            raise
-        _leave(2, _one_line(error))
-    if status == SIGINT_STATUS:
-        _leave(1, STOPPED)
-    sys.exit(status)
-
-
-def _leave(status: int, message: str) -> NoReturn:
-    if message:
-        print(f"otherhalf: {message}", file=sys.stderr)
-    sys.exit(status)
-
-
-def _one_line(error: Any) -> str:
-    """What typer says of a wrong option, in our manner; nothing where it has printed the help instead."""
-    message = " ".join(error.format_message().split()).rstrip(".")
-    command = error.ctx.command_path if error.ctx is not None else "otherhalf"
-    return message and f"{message[0].lower()}{message[1:]}: `{command} --help` tells what it takes"
+    run(app)
 
 
 def _open(data: str, *columns: Any) -> Graph:
@@ -294,27 +256,3 @@ def _print(values: dict[str, Any], text: str, as_json: bool) -> None:
 
 def _number(value: Any) -> str:
     return "unknown" if value is None else f"{value:.3f}"
-
-
-def _show_warning(message: Warning | str, *details: Any, **more: Any) -> None:
-    print(f"otherhalf: note: {message}", file=sys.stderr)
-
-
-@contextmanager
-def _progress() -> Iterator[OnStep | None]:
-    """A bar for each stage on standard error, and nothing where that is not a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        tasks: dict[str, Any] = {}
-
-        def on_step(stage: str, done: int, most: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = progress.add_task(stage, total=most)
-            progress.update(tasks[stage], completed=done)
-
-        yield on_step

@@ -9,9 +9,10 @@ import numpy as np
 
 from otherhalf.errors import InputError
 from otherhalf.nn.conv import COEFFICIENT_LIMIT
-from otherhalf.nn.skeleton import NORMS, Shape
+from otherhalf.nn.skeleton import NORMS, OUTPUTS, TRUNKS, Shape
 from otherhalf.training import TrainingSettings
 
+SCALINGS = ("none", "row", "standard", "auto")
 ENCODERS = ("mlp", "gcn", "gat", "structure", "auto")
 
 
@@ -85,6 +86,13 @@ def check_settings(settings: Settings) -> None:
     """Refuse, before anything is done, settings that nothing could be trained with."""
     encoder, goal = settings.complement.encoder, settings.goal
     _check_choice("encoder", encoder.kind, ENCODERS)
+    _check_choice("scaling", settings.scaling, SCALINGS)
+    _check_at_least(
+        "the encoder's layers", encoder.shape.layers, 2
+    )  # one of them before the prediction layer
+    head = settings.complement.head
+    for name in ("width", "layers", "ranking_k", "max_candidates"):
+        _check_at_least(f"the head's {name}", getattr(head, name), 1)
     _check_at_least("k", min(settings.complement.k_homophily, settings.complement.k_heterophily), 1)
     _check_at_least("max_candidates", settings.complement.max_candidates, 1)
     if len(goal.coefficients) != 4 or not all(0 <= c <= COEFFICIENT_LIMIT for c in goal.coefficients):
@@ -94,6 +102,8 @@ def check_settings(settings: Settings) -> None:
         )
     for shape, training in ((encoder.shape, encoder.training), (goal.shape, goal.training)):
         _check_choice("norm", shape.norm, tuple(NORMS))
+        _check_choice("trunk", shape.trunk, TRUNKS)
+        _check_choice("output", shape.output, OUTPUTS)
         _check_at_least("hidden", shape.hidden, 1)
         _check_at_least("layers", shape.layers, 1)
         if not 0 <= shape.dropout < 1:

@@ -48,7 +48,7 @@ class Cosine:
         if sp.issparse(x) and x.nnz > DENSE_FROM * n * d and 4 * n * d <= DENSE_BYTES:
             x = x.toarray()
         self._x = x
-        self._norm = _row_norms(x)
+        self._norm = row_norms(x)
         positive = self._norm[self._norm > 0]
         # Products of float32 values beyond these would overflow or vanish; float64 holds them all.
         self._exact = bool(len(positive)) and (positive.max() > 1e15 or positive.min() < 1e-15)
@@ -74,7 +74,7 @@ class Cosine:
         return np.asarray(np.einsum("pd,pd->p", left, right))
 
 
-def _row_norms(x: Features) -> Values:
+def row_norms(x: Features) -> Values:
     """‖x_i‖ in float64, block by block, so that no float64 copy of the features arises."""
     n, d = x.shape
     squares = np.empty(n)

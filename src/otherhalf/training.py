@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -140,16 +141,23 @@ def train(
         model.train()
         optimizer.zero_grad()
         objective = loss()
-        objective.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        history.losses.append(float(objective.detach()))
-        model.eval()
-        with torch.no_grad():
-            history.scores.append(list(score()))
-        if history.best_epoch < 0 or history.scores[-1] > history.best_score:
-            history.best_epoch, best = history.epochs - 1, _copy(model)
-        waited = history.epochs - 1 - history.best_epoch
-        history.done = history.epochs >= settings.epochs or waited >= settings.patience
+        if math.isfinite(value := float(objective.detach())):
+            objective.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+            history.losses.append(value)
+            model.eval()
+            with torch.no_grad():
+                history.scores.append(list(score()))
+            if history.best_epoch < 0 or history.scores[-1] > history.best_score:
+                history.best_epoch, best = history.epochs - 1, _copy(model)
+            waited = history.epochs - 1 - history.best_epoch
+            history.done = history.epochs >= settings.epochs or waited >= settings.patience
+        elif history.best_epoch < 0:
+            raise InputError(
+                "the training loss is not finite from the start: bring the features to a common scale"
+            )
+        else:
+            history.done = True  # diverged; the best weights were before that
         now = time.monotonic()
         if checkpoint is not None and (history.done or now - last_saved > SECONDS_BETWEEN_CHECKPOINTS):
             checkpoint.save(model, optimizer, best, history)

@@ -74,12 +74,11 @@ def train_head(
     # A mean over targets instead of the paper's sum keeps the grouping loss, one number, from being drowned.
     share = 1.0 / len(train_nodes) if settings.mean_ranking_loss else 1.0
     rng = np.random.default_rng(seed)
-    asking, asked = (
-        _sample(split.val, VALIDATION_NODES, rng),
-        _sample(split.train, VALIDATION_CANDIDATES, rng),
-    )
+    asking = _sample(split.val, VALIDATION_NODES, rng)
+    asked = _sample(split.train, VALIDATION_CANDIDATES, rng)
     same_class = torch.from_numpy(graph.y[asking][:, None] == graph.y[asked][None, :])
-    val_nodes, candidates = torch.from_numpy(asking), torch.from_numpy(asked)
+    z_both = z_gnn[torch.from_numpy(np.concatenate([asking, asked]))]
+    queries, candidates = torch.arange(len(asking)), torch.arange(len(asking), len(z_both))
     k = min(VALIDATION_K, len(asked))
 
     with seeded(seed):
@@ -90,8 +89,11 @@ def train_head(
             return grouping_loss(z, train_labels) + share * ranking_loss(z, lists, scores)
 
         def score() -> tuple[float]:
-            similarities = dot_products(head(z_gnn), candidates, exclude_self=False)
-            found, _ = top_k(similarities, val_nodes, len(candidates), k, largest=most_similar)
+            z = head(z_both)
+            if not bool(torch.isfinite(z).all()):
+                return (0.0,)  # diverged: as bad as can be
+            similarities = dot_products(z, candidates, exclude_self=False)
+            found, _ = top_k(similarities, queries, len(candidates), k, largest=most_similar)
             same = same_class.gather(1, found).float().mean()
             return (float(same if most_similar else 1 - same),)
 

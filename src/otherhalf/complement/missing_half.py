@@ -199,6 +199,8 @@ def complete(
     """Join every node to the K most (``homophily``) or least similar nodes by z_i · z_j, itself left out."""
     started = time.perf_counter()
     z = embedding(graph, inputs)
+    if not bool(torch.isfinite(z).all()):
+        raise InputError("the embedding of some nodes is not finite: bring the features to a common scale")
     everyone = torch.arange(graph.num_nodes)
     candidates = everyone
     if graph.num_nodes > settings.max_candidates:

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from otherhalf.similarity import row_norms
 from otherhalf.validation import FloatArray
 
 BLOCK_ENTRIES = 16_000_000
@@ -135,8 +136,7 @@ def unit_rows(x: FloatArray | sp.csr_matrix) -> FloatArray | sp.csr_matrix:
 
     Sparse rows that are rather full come back dense, because their products are then faster.
     """
-    squares = x * x if isinstance(x, np.ndarray) else x.multiply(x)
-    norms = np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64)).ravel()
+    norms = row_norms(x)
     inverse = np.zeros_like(norms)
     np.divide(1.0, norms, out=inverse, where=norms > 0)
     scale = inverse.astype(np.float32)

