@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from sklearn.utils.validation import check_is_fitted
 
-from otherhalf.complement.encoder import operators, pretrain
+from otherhalf.complement.encoder import pretrain
 from otherhalf.complement.missing_half import check_trainable
 from otherhalf.data.splits import split as make_split
 from otherhalf.errors import InputError
@@ -72,8 +71,7 @@ class BaselineClassifier(NodeClassifier):
         grown, order = self._known.first(graph)
         device = usable_device(self.device)
         inputs = node_inputs(grown, self._scaling, num_known=self._known.count, device=device)
-        with torch.no_grad():
-            logits = self._encoder.module(inputs, *operators(self.kind, grown, device))
-        result = np.empty(tuple(logits.shape), dtype=np.float32)
-        result[order] = torch.softmax(logits, dim=1).cpu().numpy()
+        found = self._encoder.probabilities(grown, inputs)
+        result = np.empty_like(found)
+        result[order] = found
         return result

@@ -7,15 +7,16 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor
 
 from otherhalf import __version__
-from otherhalf.complement.encoder import fit_classifier
+from otherhalf.blend import blended, choose_share
+from otherhalf.complement.encoder import class_probabilities, fit_classifier
 from otherhalf.complement.missing_half import (
     MissingHalf,
     OnStep,
@@ -35,7 +36,7 @@ from otherhalf.nn.goal import build_goal
 from otherhalf.nn.inputs import Scaling, node_inputs, usable_device
 from otherhalf.nn.skeleton import NodeInputs
 from otherhalf.nn.sparse import SparseOperator, normalized_adjacency
-from otherhalf.presets import OVERRIDES, preset_settings, with_overrides, with_trunk
+from otherhalf.presets import OVERRIDES, preset_settings, settle, with_overrides
 from otherhalf.seeds import generator
 from otherhalf.settings import Settings, check_settings, plain_number, to_dict
 from otherhalf.training import Checkpoint, History, seeded
@@ -68,7 +69,8 @@ class GOALClassifier(NodeClassifier):
         device: ``cpu`` or ``cuda``.
 
     After ``fit``: ``diagnosis_``, ``missing_half_``, ``coefficients_`` (α, β, γ, δ of each layer),
-    ``history_`` (the losses and validation scores of each stage), ``classes_``, ``settings_``, ``seconds_``.
+    ``history_`` (the losses and validation scores of each stage), ``classes_``, ``settings_``, ``seconds_``,
+    ``encoder_share_`` (the encoder's say in the probabilities, 0 … 1).
     """
 
     def __init__(
@@ -158,20 +160,27 @@ class GOALClassifier(NodeClassifier):
         half = complete(graph, inputs, embedding, kind, settings.complement, self.seed, on_step=on_step)
         completed = time.perf_counter()
 
-        settings = with_trunk(settings, embedding.encoder.kind)
+        encoder = embedding.encoder
+        settings = settle(settings, encoder.kind, encoder.module.shape, self._overrides())
+        halves = both_halves(graph, half, device)
         with seeded(self.seed):
             module = build_goal(graph.num_features, graph.num_classes, graph.num_nodes, settings.goal)
             module.to(device)
             history = fit_classifier(
                 module,
-                (inputs, *both_halves(graph, half, device)),
+                (inputs, *halves),
                 graph,
                 split,
                 settings.goal.training,
                 checkpoint=checkpoint("classifier"),
                 on_epoch=None if on_step is None else lambda done, most: on_step("classifier", done, most),
             )
+        share = 0.0
+        if settings.goal.blend:
+            first, second = class_probabilities(module, inputs, *halves), encoder.probabilities(graph, inputs)
+            share = choose_share(first[split.val], second[split.val], graph.y[split.val])
         finished = time.perf_counter()
+        self.encoder_share_ = share
         self.settings_ = settings
         self.classes_ = graph.classes
         self.diagnosis_: Diagnosis = diagnosis
@@ -221,11 +230,14 @@ class GOALClassifier(NodeClassifier):
         device = usable_device(self.device)
         inputs = node_inputs(grown, self._scaling, num_known=self._known.count, device=device)
         half = self._half_of(grown, inputs)
-        self._module.to(device).eval()
-        with torch.no_grad():
-            logits: Tensor = self._module(inputs, *both_halves(grown, half, device))
-        result = np.empty(tuple(logits.shape), dtype=np.float32)
-        result[order] = torch.softmax(logits, dim=1).cpu().numpy()
+        self._module.to(device)
+        found = class_probabilities(self._module, inputs, *both_halves(grown, half, device))
+        if self.encoder_share_ > 0:
+            encoder = self._embedding.encoder
+            encoder.module.to(device)
+            found = blended(found, encoder.probabilities(grown, inputs), self.encoder_share_)
+        result = np.empty_like(found)
+        result[order] = found
         return result
 
     def save(self, path: str | Path) -> None:
@@ -245,13 +257,15 @@ class GOALClassifier(NodeClassifier):
     # ------------------------------------------------------------------ within
 
     def _resolved_settings(self, graph: Graph) -> Settings:
-        own = {name: getattr(self, name) for name in OVERRIDES if getattr(self, name) is not None}
         if self.follow not in FOLLOW:
             raise InputError(f"follow={self.follow!r} is not known: choose one of {', '.join(FOLLOW)}")
         generator(self.seed)  # refuses what is no seed
-        settings = with_overrides(preset_settings(self.preset, graph), own)
+        settings = with_overrides(preset_settings(self.preset, graph), self._overrides())
         check_settings(settings)
         return settings
+
+    def _overrides(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in OVERRIDES if getattr(self, name) is not None}
 
     def _half_of(self, graph: Graph, inputs: NodeInputs) -> MissingHalf:
         """The fitted half, with the pairs of new nodes added to it."""

@@ -83,6 +83,7 @@ def load_model(cls: type[GOALClassifier], folder: Path) -> GOALClassifier:
     model.diagnosis_ = _diagnosis(description["diagnosis"])
     model.history_ = {stage: History(**values) for stage, values in description["history"].items()}
     model.seconds_ = description["seconds"]
+    model.encoder_share_ = description["encoder_share"]
     model.missing_half_ = MissingHalf(pairs=tensors["half/pairs"].numpy().astype(np.int64), **half)
     model._known = KnownNodes(**{**known, "ids": known["ids"] and tuple(known["ids"])})
     mean, deviation = tensors.get("scaling/mean"), tensors.get("scaling/deviation")
@@ -131,6 +132,7 @@ def _description(model: GOALClassifier) -> dict[str, Any]:
         },
         "diagnosis": {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in diagnosis.items()},
         "history": {stage: vars(history) for stage, history in model.history_.items()},
+        "encoder_share": model.encoder_share_,
         "seconds": model.seconds_,
     }
 

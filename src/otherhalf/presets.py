@@ -26,19 +26,19 @@ BEST = Settings(
         k_heterophily=10,
     ),
     goal=GOALSettings(
-        shape=Shape(
-            hidden=64, layers=2, dropout=0.5, norm="layer", residual=True, trunk="auto", output="linear"
-        ),
+        shape=Shape(hidden=64, layers=2, dropout=0.7, norm="layer", residual=True, trunk="auto"),
         coefficients=(1.0, 1.0, 0.1, 0.1),
         learn_coefficients=True,
         bias=True,
+        blend=True,
         training=TrainingSettings(lr=0.01, weight_decay=5e-4, epochs=300, patience=60),
     ),
 )
-"""An encoder chosen on validation, norm, residual, dropout, a skip to the output, learned coefficients.
+"""An encoder chosen on validation, whose frame the classifier takes over; learned coefficients; both blended.
 
 The heterophilic terms start small: on a homophilous graph they mostly subtract noise at first, and training
-raises them where they help.
+raises them where they help. The classifier's dropout is higher than the encoder's, because the missing half
+is purer around training nodes than it will be around the others.
 """
 
 
@@ -116,12 +116,24 @@ def preset_settings(preset: str, graph: Graph) -> Settings:
 # ---------------------------------------------------------------------- what the user says instead
 
 
-def with_trunk(settings: Settings, encoder: str) -> Settings:
-    """Settle a trunk left to ``auto``: adjacency rows help the classifier where they helped the encoder."""
-    if settings.goal.shape.trunk != "auto":
-        return settings
-    trunk = "features+neighbours" if encoder == "structure" else "features"
-    return replace(settings, goal=replace(settings.goal, shape=replace(settings.goal.shape, trunk=trunk)))
+def settle(settings: Settings, encoder: str, shape: Shape, own: dict[str, Any]) -> Settings:
+    """Write down the encoder that was chosen, and settle a frame left to ``trunk="auto"`` after it.
+
+    Adjacency rows go into the classifier where they went into the encoder, with a prediction layer that
+    sees all hidden states. Else the classifier has no trunk, and norm and residual as the encoder has, or
+    as the user said.
+    """
+    complement = replace(
+        settings.complement, encoder=replace(settings.complement.encoder, kind=encoder, shape=shape)
+    )
+    goal = settings.goal
+    if goal.shape.trunk == "auto":
+        if encoder == "structure":
+            frame = replace(goal.shape, trunk="features+neighbours", output="linear")
+        else:
+            frame = replace(goal.shape, trunk="none", norm=shape.norm, residual=shape.residual)
+        goal = replace(goal, shape=replace(frame, **{key: own[key] for key in SHAPE if key in own}))
+    return replace(settings, complement=complement, goal=goal)
 
 
 SHAPE = ("hidden", "layers", "dropout", "norm", "residual")

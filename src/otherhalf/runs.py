@@ -98,6 +98,7 @@ def result_of(
         "missing_half_edges": half.num_edges,
         "missing_half_test_homophily": half.homophily(graph.y, split.test),
         "encoder": half.encoder,
+        "encoder_share": model.encoder_share_,
         "fingerprint": graph.fingerprint,
     }
 
@@ -115,7 +116,7 @@ def summary(result: dict[str, Any]) -> str:
         f"Accuracy: validation {result['val_accuracy']:.2%}, test "
         + ("unknown" if test is None else f"{test:.2%}")
         + f" ({result['split']} split, seed {result['seed']}, preset {result['preset']}).",
-        f"Coefficients by layer: {strengths}.",
+        f"Coefficients by layer: {strengths}. The encoder's say: {result['encoder_share']:.0%}.",
         f"{seconds['total']:.1f} s: diagnosis {seconds['diagnose']:.1f}, missing half "
         f"{seconds['complement']:.1f}, training {seconds['train']:.1f} ({result['epochs']} epochs); "
         f"peak memory {result['peak_memory_mb']:.0f} MB.",

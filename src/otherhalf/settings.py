@@ -21,7 +21,8 @@ class EncoderSettings:
     """The pretrained encoder, Z_gnn = GNN(G) (Section 4.2).
 
     ``kind`` is ``mlp``, ``gcn``, ``gat``, ``structure`` (an MLP over features and adjacency rows), or
-    ``auto``: ``mlp``, ``gcn`` and ``structure`` are trained and the best on the validation nodes is kept.
+    ``auto``: ``mlp``, ``gcn``, ``gcn`` without norm and residual, and ``structure`` are trained, and the best
+    on the validation nodes is kept.
     """
 
     kind: str = "auto"
@@ -64,12 +65,16 @@ class ComplementSettings:
 
 @dataclass(frozen=True)
 class GOALSettings:
-    """The classifier over both halves: its frame, and α, β, γ, δ, fixed or learned (GOAL_at)."""
+    """The classifier over both halves: its frame, and α, β, γ, δ, fixed or learned (GOAL_at).
+
+    With ``blend``, the encoder has a say in the final probabilities, as large as suits the validation nodes.
+    """
 
     shape: Shape = field(default_factory=Shape)
     coefficients: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)
     learn_coefficients: bool = False
     bias: bool = False
+    blend: bool = False
     training: TrainingSettings = field(default_factory=TrainingSettings)
 
 

@@ -20,14 +20,21 @@ from otherhalf.nn.skeleton import NodeInputs, Shape, Skeleton
 from otherhalf.nn.sparse import normalized_adjacency
 from otherhalf.settings import EncoderSettings
 from otherhalf.training import Checkpoint, History, seeded, train
+from otherhalf.validation import FloatArray
 
-AUTO = ("mlp", "gcn", "structure")
+AUTO = ("mlp", "gcn", "gcn-plain", "structure")
 """What ``auto`` chooses from. GAT is left out: it costs several times a GCN and seldom beats it here."""
+
+PLAIN = "-plain"
+"""Marks an encoder without norm and residual, which suits some graphs (citations) better."""
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """A trained encoder: which kind, the module, and how its training went."""
+    """A trained encoder: which kind, the module, and how its training went.
+
+    ``kind`` is ``mlp``, ``gcn``, ``gat`` or ``structure``; the frame it was given is ``module.shape``.
+    """
 
     kind: str
     module: Skeleton
@@ -38,6 +45,18 @@ class Encoder:
         self.module.eval()
         with torch.no_grad():
             return self.module.embed(inputs, *operators(self.kind, graph, inputs.device)).cpu()
+
+    def probabilities(self, graph: Graph, inputs: NodeInputs) -> FloatArray:
+        """``[N, C]`` the class probabilities of every node."""
+        return class_probabilities(self.module, inputs, *operators(self.kind, graph, inputs.device))
+
+
+def class_probabilities(module: nn.Module, *arguments: Any) -> FloatArray:
+    """``[N, C]``: the softmax of the module's logits, in evaluation mode."""
+    module.eval()
+    with torch.no_grad():
+        found: FloatArray = torch.softmax(module(*arguments), dim=1).cpu().numpy()
+    return found
 
 
 def build(kind: str, num_features: int, num_classes: int, num_known: int, shape: Shape) -> Skeleton:
@@ -83,9 +102,11 @@ def pretrain(
     kinds = AUTO if settings.kind == "auto" else (settings.kind,)
     best: Encoder | None = None
     for kind in kinds:
-        stage = f"encoder-{kind}"
+        stage, shape = f"encoder-{kind}", settings.shape
+        if kind.endswith(PLAIN):
+            kind, shape = kind.removesuffix(PLAIN), replace(shape, norm="none", residual=False)
         with seeded(seed):
-            module = build(kind, graph.num_features, graph.num_classes, graph.num_nodes, settings.shape)
+            module = build(kind, graph.num_features, graph.num_classes, graph.num_nodes, shape)
             module.to(inputs.device)
             history = fit_classifier(
                 module,

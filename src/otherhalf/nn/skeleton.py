@@ -34,7 +34,7 @@ class Shape:
         residual: Whether each layer adds a linear map of its input.
         trunk: What stands before the first layer: ``none``, a linear layer over the ``features``, or over
             ``features+neighbours``: the features and the rows of the adjacency matrix (as in LINKX). With
-            ``auto`` the classifier takes the neighbours in if its encoder did. Dropout leaves the adjacency
+            ``auto`` the classifier takes its frame from its encoder. Dropout leaves the adjacency
             rows alone: nodes are told apart by small differences there (measured, 4 points worse with it).
         output: The prediction layer: one more layer of the model's kind (``layer``), or a ``linear`` map of
             all hidden states side by side.

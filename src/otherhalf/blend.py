@@ -1,0 +1,34 @@
+"""How much say a second classifier gets beside the first."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from otherhalf.validation import IntArray
+
+Probabilities = npt.NDArray[np.float32]
+
+STEPS = 10
+
+
+def blended(first: Probabilities, second: Probabilities, share: float) -> Probabilities:
+    r""":math:`(1 - s)\,\mathbf{P}_1 + s\,\mathbf{P}_2`."""
+    return np.asarray((1 - share) * first + share * second, dtype=np.float32)
+
+
+def choose_share(first: Probabilities, second: Probabilities, y: IntArray) -> float:
+    """The share 0, 0.1, …, 1 of ``second`` that is right most often about ``y``; ties go to the likelier.
+
+    Args:
+        first: ``[n, C]`` probabilities of nodes that neither classifier was trained on.
+        second: Likewise.
+        y: Their ``[n]`` class codes.
+    """
+
+    def quality(share: float) -> tuple[float, float]:
+        together = blended(first, second, share)
+        likelihood = np.log(np.maximum(together[np.arange(len(y)), y], 1e-12)).mean()
+        return float((together.argmax(axis=1) == y).mean()), float(likelihood)
+
+    return max((step / STEPS for step in range(STEPS + 1)), key=quality)
