@@ -6,7 +6,7 @@ import pytest
 
 from otherhalf import InputError
 from otherhalf.data.synthetic import contextual_sbm
-from otherhalf.presets import OVERRIDES, PRESETS, preset_settings, with_overrides, with_trunk
+from otherhalf.presets import OVERRIDES, PRESETS, preset_settings, settle, with_overrides
 from otherhalf.settings import check_settings
 
 GRAPH = contextual_sbm(num_nodes=50, seed=0)
@@ -17,6 +17,7 @@ ARRIVES = {
     "max_candidates": (123, lambda s: s.complement.max_candidates),
     "coefficients": ((1, 2, 3, 4), lambda s: s.goal.coefficients),
     "learn_coefficients": (None, lambda s: s.goal.learn_coefficients),
+    "blend": (None, lambda s: s.goal.blend),
     "hidden": (7, lambda s: s.goal.shape.hidden),
     "layers": (9, lambda s: s.goal.shape.layers),
     "dropout": (0.123, lambda s: s.goal.shape.dropout),
@@ -67,10 +68,31 @@ def test_no_override_changes_nothing():
     assert with_overrides(preset_settings("best", GRAPH), {}) == preset_settings("best", GRAPH)
 
 
-def test_the_trunk_takes_the_neighbours_in_where_the_encoder_did():
+def test_the_frame_follows_the_encoder():
     best = preset_settings("best", GRAPH)
-    auto = replace(best, goal=replace(best.goal, shape=replace(best.goal.shape, trunk="auto")))
-    assert with_trunk(auto, "structure").goal.shape.trunk == "features+neighbours"
-    assert with_trunk(auto, "gcn").goal.shape.trunk == "features"
-    settled = replace(best, goal=replace(best.goal, shape=replace(best.goal.shape, trunk="none")))
-    assert with_trunk(settled, "structure") == settled
+    framed = best.complement.encoder.shape
+    plain = replace(framed, norm="none", residual=False)
+
+    rows = settle(best, "structure", framed, {}).goal.shape
+    assert (rows.trunk, rows.output, rows.norm, rows.residual) == (
+        "features+neighbours",
+        "linear",
+        "layer",
+        True,
+    )
+    without = settle(best, "gcn", plain, {}).goal.shape
+    assert (without.trunk, without.output, without.norm, without.residual) == ("none", "layer", "none", False)
+    own = settle(best, "gcn", plain, {"norm": "batch", "lr": 0.5}).goal.shape
+    assert (own.norm, own.residual) == ("batch", False)
+
+
+def test_the_chosen_encoder_is_written_down():
+    best = preset_settings("best", GRAPH)
+    plain = replace(best.complement.encoder.shape, norm="none")
+    chosen = settle(best, "gcn", plain, {}).complement.encoder
+    assert (chosen.kind, chosen.shape) == ("gcn", plain)
+
+
+def test_a_frame_that_is_settled_stays():
+    paper = preset_settings("paper", GRAPH)
+    assert settle(paper, "structure", paper.complement.encoder.shape, {}).goal == paper.goal

@@ -56,6 +56,7 @@ class GOALClassifier(NodeClassifier):
         k: How many nodes each node is joined to in the missing half.
         coefficients: α, β, γ, δ in [0, 5]; where they start when they are learned.
         learn_coefficients: Whether training moves the coefficients (GOAL_at).
+        blend: Whether the encoder has a say in the probabilities, as large as suits the validation nodes.
         hidden: Width of the hidden layers of the classifier.
         layers: Number of Complemented Graph Convolutions.
         dropout: Share dropped at the input of each.
@@ -83,6 +84,7 @@ class GOALClassifier(NodeClassifier):
         k: int | None = None,
         coefficients: tuple[float, float, float, float] | None = None,
         learn_coefficients: bool | None = None,
+        blend: bool | None = None,
         hidden: int | None = None,
         layers: int | None = None,
         dropout: float | None = None,
@@ -102,6 +104,7 @@ class GOALClassifier(NodeClassifier):
         self.k = k
         self.coefficients = coefficients
         self.learn_coefficients = learn_coefficients
+        self.blend = blend
         self.hidden = hidden
         self.layers = layers
         self.dropout = dropout

@@ -138,7 +138,8 @@ def settle(settings: Settings, encoder: str, shape: Shape, own: dict[str, Any]) 
 
 SHAPE = ("hidden", "layers", "dropout", "norm", "residual")
 TRAINING = ("lr", "weight_decay", "epochs", "patience")
-OVERRIDES = ("encoder", "k", "coefficients", "learn_coefficients", "max_candidates", *SHAPE, *TRAINING)
+GOAL = ("coefficients", "learn_coefficients", "blend")
+OVERRIDES = ("encoder", "k", "max_candidates", *GOAL, *SHAPE, *TRAINING)
 """What a user may say instead of a preset."""
 
 
@@ -155,6 +156,6 @@ def with_overrides(settings: Settings, own: dict[str, Any]) -> Settings:
         goal,
         shape=replace(goal.shape, **{key: own[key] for key in SHAPE if key in own}),
         training=replace(goal.training, **{key: own[key] for key in TRAINING if key in own}),
-        **{key: own[key] for key in ("coefficients", "learn_coefficients") if key in own},
+        **{key: own[key] for key in GOAL if key in own},
     )
     return replace(settings, complement=complement, goal=goal)

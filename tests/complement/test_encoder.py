@@ -144,28 +144,36 @@ def test_labels_of_other_nodes_are_out_of_reach(graph, split, inputs):
 
 
 @pytest.mark.parametrize(
-    ("scores", "chosen"),
+    ("scores", "chosen"),  # in the order of AUTO
     [
-        ({"mlp": (0.5, -1.0), "gcn": (0.7, -2.0), "structure": (0.6, -0.1)}, "gcn"),
-        ({"mlp": (0.5, -1.0), "gcn": (0.5, -0.9), "structure": (0.4, 0.0)}, "gcn"),  # a tie: by the loss
-        ({"mlp": (0.5, -1.0), "gcn": (0.5, -1.0), "structure": (0.5, -1.0)}, "mlp"),  # the simplest stays
-        ({"mlp": (0.5, -1.0), "gcn": (0.6, -1.0), "structure": (0.7, -1.0)}, "structure"),
+        ([(0.5, -1.0), (0.7, -2.0), (0.6, -0.1), (0.6, -0.1)], "gcn"),
+        ([(0.5, -1.0), (0.5, -0.9), (0.4, 0.0), (0.4, 0.0)], "gcn"),  # a tie: by the loss
+        ([(0.5, -1.0), (0.5, -1.0), (0.5, -1.0), (0.5, -1.0)], "mlp"),  # the simplest stays
+        ([(0.5, -1.0), (0.6, -1.0), (0.8, -1.0), (0.7, -1.0)], "gcn-plain"),
+        ([(0.5, -1.0), (0.6, -1.0), (0.6, -1.0), (0.7, -1.0)], "structure"),
     ],
 )
 def test_auto_keeps_the_best_on_validation(graph, split, inputs, monkeypatch, scores, chosen):
-    assert set(scores) == set(AUTO)
-    left = iter(AUTO)
+    assert AUTO == ("mlp", "gcn", "gcn-plain", "structure")
+    left = iter(scores)
 
     def scripted(module, *args, **kwargs):
-        return History(losses=[0.0], scores=[list(scores[next(left)])], best_epoch=0)
+        return History(losses=[0.0], scores=[list(next(left))], best_epoch=0)
 
     monkeypatch.setattr(encoder_module, "fit_classifier", scripted)
-    assert pretrain(graph, split, inputs, encoder_settings("auto"), seed=0).kind == chosen
+    settings = encoder_settings("auto")
+    settings = replace(settings, shape=replace(settings.shape, norm="layer", residual=True))
+    encoder = pretrain(graph, split, inputs, settings, seed=0)
+    assert encoder.kind == chosen.removesuffix("-plain")
+    plain = chosen.endswith("-plain")
+    shape = encoder.module.shape
+    assert (shape.norm, shape.residual) == (("none", False) if plain else ("layer", True))
 
 
 def test_auto_gives_what_the_chosen_kind_gives_alone(graph, split, inputs):
     auto = pretrain(graph, split, inputs, encoder_settings("auto"), seed=0)
-    alone = pretrain(graph, split, inputs, encoder_settings(auto.kind), seed=0)
+    settings = replace(encoder_settings(auto.kind), shape=auto.module.shape)
+    alone = pretrain(graph, split, inputs, settings, seed=0)
     assert torch.equal(auto.embed(graph, inputs), alone.embed(graph, inputs))
 
 
