@@ -64,8 +64,8 @@ class PaperChoice:
 PAPER = {
     # No released setting.
     "cora": PaperChoice((0.5, 2, 0.1, 0.1), k=10, scaling="row", hidden=128),
-    # Released: (1, 0.5, 1.5, 0.5), 75.7 on validation splits where this has 77.6.
-    "citeseer": PaperChoice((1, 2, 0.2, 0.2), scaling="row"),
+    # Released: (1, 0.5, 1.5, 0.5), which has 77.1 on validation where this has 78.5.
+    "citeseer": PaperChoice((1, 1, 0.5, 0.5), scaling="row", hidden=128),
     "pubmed": PaperChoice((2.5, 2.5, 0.5, 0), k=1),
     "amazon_computers": PaperChoice((2, 4, 0, 1)),
     "amazon_photo": PaperChoice((1.5, 1.5, 2.5, 1)),
@@ -73,8 +73,9 @@ PAPER = {
     "chameleon": PaperChoice((0, 2, 2, 0), encoder="structure", k=10),
     "squirrel": PaperChoice((0, 5, 4, 0), encoder="structure", k=20),
     # Released: a second heterophilic half in place of the missing one, and the given edges unused, with
-    # (1.5, 0, 3.5, 2). The paper complements Actor, which is heterophily-prone, by a homophilic half.
-    "actor": PaperChoice((1, 1, 0.5, 0.5), encoder="mlp", k=10, scaling="row"),
+    # (1.5, 0, 3.5, 2). The paper complements Actor, which is heterophily-prone, by a homophilic half; with
+    # that, those coefficients have 30.9 on validation where these have 38.8.
+    "actor": PaperChoice((1, 2, 0.2, 0.2), encoder="mlp", k=10, scaling="row"),
 }
 
 UNSEEN = PaperChoice((1, 1, 1, 1))
