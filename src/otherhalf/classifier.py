@@ -32,6 +32,7 @@ from otherhalf.errors import InputError
 from otherhalf.estimator import NodeClassifier
 from otherhalf.graph import Graph, Split
 from otherhalf.growth import KnownNodes
+from otherhalf.memory import require_memory_for_fit
 from otherhalf.nn.goal import build_goal
 from otherhalf.nn.inputs import Scaling, node_inputs, usable_device
 from otherhalf.nn.skeleton import NodeInputs
@@ -142,6 +143,7 @@ class GOALClassifier(NodeClassifier):
         device = usable_device(self.device)
         split = make_split(graph, "uniform", self.seed) if split is None else split
         check_trainable(graph, split)
+        require_memory_for_fit(graph, len(split.train), settings)
         owner = self.run_identity(graph, split)
 
         # Everything learned is put on self at the end: a fit that fails leaves an earlier one whole.

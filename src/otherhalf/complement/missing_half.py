@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from otherhalf.complement.search import dot_products, top_k
 from otherhalf.diagnosis import diagnose
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split, symmetric_adjacency
+from otherhalf.memory import require_memory_for_fit
 from otherhalf.nn.inputs import Scaling, node_inputs, usable_device
 from otherhalf.nn.skeleton import NodeInputs
 from otherhalf.presets import preset_settings
@@ -149,6 +150,7 @@ def find_missing_half(
     chosen = preset_settings(preset, graph)
     complement = settings or chosen.complement
     check_trainable(graph, split)
+    require_memory_for_fit(graph, len(split.train), replace(chosen, complement=complement))
     started = time.perf_counter()
     diagnosis = diagnose(graph, nodes=np.concatenate([split.train, split.val]), seed=seed)
     kind = opposite(diagnosis.follow(follow))
