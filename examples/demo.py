@@ -1,7 +1,7 @@
 """The whole way once: tables in, diagnosis, missing half, classifier, predictions out.
 
-Runs on a built-in graph whose edges mostly join unlike nodes, where averaging over neighbours, as a GCN
-does, blurs the classes. Everything is written to the folder ``demo``.
+Runs on a built-in graph whose edges mostly join unlike nodes. The MLP and the GCN beside GOAL have the same
+frame as its encoder: norm, residual, dropout. Everything is written to the folder ``demo``.
 """
 
 from __future__ import annotations

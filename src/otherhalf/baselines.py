@@ -15,6 +15,7 @@ from otherhalf.graph import Graph, Split
 from otherhalf.growth import KnownNodes
 from otherhalf.nn.inputs import Scaling, node_inputs, usable_device
 from otherhalf.nn.skeleton import Shape
+from otherhalf.presets import BEST
 from otherhalf.settings import ENCODERS, EncoderSettings
 from otherhalf.training import TrainingSettings
 
@@ -27,8 +28,9 @@ class BaselineClassifier(NodeClassifier):
     Args:
         kind: ``mlp``, ``gcn``, ``gat`` or ``structure``.
         seed: Of everything random.
-        shape: Width, depth, dropout, norm and residual.
-        training: Step size, decay, length and patience.
+        shape: Width, depth, dropout, norm and residual; default: those of GOAL's own encoder, so that a
+            comparison is fair.
+        training: Step size, decay, length and patience; default: likewise.
         scaling: Of the features: ``auto``, ``none``, ``row`` or ``standard``.
         device: ``cpu`` or ``cuda``.
     """
@@ -58,7 +60,8 @@ class BaselineClassifier(NodeClassifier):
         check_trainable(graph, split)
         self._scaling = Scaling.fit(graph.x, self.scaling)
         inputs = node_inputs(graph, self._scaling, device=usable_device(self.device))
-        settings = EncoderSettings(self.kind, self.shape or Shape(), self.training or TrainingSettings())
+        own = BEST.complement.encoder
+        settings = EncoderSettings(self.kind, self.shape or own.shape, self.training or own.training)
         self._encoder = pretrain(graph, split, inputs, settings, self.seed)
         self._known = KnownNodes.of(graph)
         self.history_ = self._encoder.history
