@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+# One thread, here and in the processes that tests start: the graphs are small, and several threads would only
+# wait for each other where the machine has other work. Set before anything imports torch.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 @pytest.fixture(scope="session")
 def data_dir() -> Path:

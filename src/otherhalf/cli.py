@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -228,7 +229,8 @@ def datasets(as_json: Json = False) -> None:
     for row in rows:
         sizes = [f"{row[key]:,}" for key in ("nodes", "edges", "classes", "features")]
         table.add_row(row["name"], *sizes, "yes" if row["file"] else "no", row["description"])
-    Console().print(table)
+    # In a file or a pipe there is no edge to wrap at.
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
     print("\nAlso csbm:nodes=1000,homophily=0.2 (a stochastic block model) and cora@0.3 (its edges redrawn).")
 
 

@@ -94,7 +94,10 @@ def ranking_loss(z: Tensor, lists: Tensor, scores: Tensor) -> Tensor:
         scores: ``[B, L]`` true scores (:func:`true_scores`).
     """
     present = lists != ABSENT
-    predicted = torch.einsum("bd,bld->bl", z, z[lists.clamp(min=0)])
+    # index_select and not z[lists]: the gradient of the latter is added up by several threads in any order,
+    # so that two runs would not be bit-equal.
+    listed = z.index_select(0, lists.clamp(min=0).flatten()).view(*lists.shape, -1)
+    predicted = torch.einsum("bd,bld->bl", z, listed)
     # A finite stand-in for −∞: its probability is 0 all the same, and 0 · log 0 stays 0, not NaN.
     predicted = predicted.masked_fill(~present, torch.finfo(z.dtype).min)
     truth = torch.nan_to_num(F.softmax(scores, dim=1), nan=0.0)

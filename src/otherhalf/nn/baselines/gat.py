@@ -38,15 +38,28 @@ class GraphAttention(nn.Module):
 
     def forward(self, x: Features, edge_index: Tensor) -> Tensor:
         """Attend to the neighbours of every node; edges run from row 0 to row 1."""
-        from torch_geometric.utils import softmax  # here, because to import PyG takes as long as torch itself
-
         source, target = edge_index
         h = self.linear(x).view(x.shape[0], HEADS, -1)
-        to_source, to_target = (h * self.to_source).sum(-1), (h * self.to_target).sum(-1)
-        scores = F.leaky_relu(to_source[source] + to_target[target], NEGATIVE_SLOPE)
-        weights = softmax(scores, target, num_nodes=x.shape[0])
-        out = torch.zeros_like(h).index_add(0, target, weights.unsqueeze(-1) * h[source])
+        # index_select and index_add throughout: unlike h[source], their sums have one order, whatever the
+        # number of threads, so that two runs are bit-equal.
+        to_source = (h * self.to_source).sum(-1).index_select(0, source)
+        to_target = (h * self.to_target).sum(-1).index_select(0, target)
+        weights = _softmax(F.leaky_relu(to_source + to_target, NEGATIVE_SLOPE), target, x.shape[0])
+        messages = weights.unsqueeze(-1) * h.index_select(0, source)
+        out = torch.zeros_like(h).index_add(0, target, messages)
         return (out.flatten(1) if self.side_by_side else out.mean(dim=1)) + self.bias
+
+
+def _softmax(scores: Tensor, target: Tensor, num_nodes: int) -> Tensor:
+    """The softmax over all edges with the same target, for each head."""
+    # Subtracting a target's largest score changes nothing but keeps the exponential from overflowing.
+    rows = target.unsqueeze(-1).expand_as(scores)
+    largest = scores.new_zeros(num_nodes, scores.shape[1]).scatter_reduce(
+        0, rows, scores.detach(), "amax", include_self=False
+    )
+    exponentials = torch.exp(scores - largest.index_select(0, target))
+    sums = torch.zeros_like(largest).index_add(0, target, exponentials)
+    return exponentials / sums.index_select(0, target)
 
 
 class GAT(Skeleton):
