@@ -75,7 +75,7 @@ def full_table() -> str:
             runs = found[name, preset]
             by_seed = ", ".join(f"{100 * float(str(run['test_accuracy'])):.2f}" for run in runs)
             encoders = ", ".join(dict.fromkeys(str(run["encoder"]) for run in runs))
-            shares = ", ".join(f"{float(str(run['encoder_share'])):.1f}" for run in runs)
+            shares = ", ".join(f"{float(str(run.get('encoder_share', 0.0))):.1f}" for run in runs)
             homophily = mean(float(str(run["missing_half_test_homophily"])) for run in runs)
             seconds = mean(run["seconds"]["total"] for run in runs)  # type: ignore[index]
             memory = max(float(str(run["peak_memory_mb"])) for run in runs)
