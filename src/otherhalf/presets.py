@@ -60,7 +60,7 @@ class PaperChoice:
 # released code has some, for another layer (it normalises rows and adds self loops in Â_o only). They are
 # kept below where the paper's own operator does well with them. Where it does not, or where there are none
 # (Cora), the choice is the best of a handful on the mean validation accuracy of split seeds 50 – 52.
-# GAT is the paper's example of an encoder; a GCN costs a fraction of it and its missing half is as pure.
+# GAT is the paper's example of an encoder; a GCN is faster, and its missing half as pure (docs/trials.md).
 PAPER = {
     # No released setting.
     "cora": PaperChoice((0.5, 2, 0.1, 0.1), k=10, scaling="row", hidden=128),
