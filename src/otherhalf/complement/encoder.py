@@ -23,8 +23,11 @@ from otherhalf.training import Checkpoint, History, seeded, train
 from otherhalf.validation import FloatArray
 
 AUTO = ("mlp", "gcn", "gcn-plain", "structure")
-"""What ``auto`` chooses from. GAT is left out: on Cora and Citeseer an epoch of it takes two to three times as
-long as one of a GCN, and it was better on the one and worse on the other."""
+"""What ``auto`` chooses from.
+
+GAT is left out: on Cora and Citeseer an epoch of it takes two to three times as long as one of a GCN, and it
+was better on the one and worse on the other.
+"""
 
 PLAIN = "-plain"
 """Marks an encoder without norm and residual, which suits some graphs (citations) better."""
