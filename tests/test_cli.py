@@ -15,6 +15,7 @@ import torch
 
 from otherhalf.cli import main
 from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.graph import Graph
 from otherhalf.presets import preset_settings
 from otherhalf.training import TrainingSettings
 
@@ -102,6 +103,22 @@ class TestJson:
         assert {"edge_homophily", "adjusted_homophily", "label_informativeness"} <= set(result)
         assert (result["nodes"], result["edges"], result["classes"]) == (120, 600, 3)
         assert result["edge_homophily"] == pytest.approx(0.1)
+        audit = result["duplicates"]
+        assert (audit["split"], audit["seed"], audit["test_nodes"]) == ("uniform", 0, 24)
+        assert set(audit["kinds"]) == {"neighbours", "features", "neighbours_and_features"}
+        assert audit["kinds"]["features"]["accuracy"] == audit["majority_accuracy"]  # no two are equal
+
+    def test_diagnose_on_another_split(self, run):
+        audit = answer(run("diagnose", CSBM, "--json", "--split", "quota", "--seed", 3))["duplicates"]
+        assert (audit["split"], audit["seed"]) == ("quota", 3)
+
+    def test_diagnose_without_labels(self, run, tmp_path):
+        graph = replace(SBM, y=np.full(SBM.num_nodes, -1))
+        graph.to_npz(tmp_path / "plain.npz")
+        audit = answer(run("diagnose", tmp_path / "plain.npz", "--json"))["duplicates"]
+        assert audit["split"] is None
+        assert audit["kinds"]["features"] == {"groups": 0, "nodes": 0}
+        refused(run("diagnose", tmp_path / "plain.npz", "--split", "uniform"), "a split needs some")
 
     @pytest.mark.usefixtures("brief")
     def test_complement(self, run, tmp_path):
@@ -151,6 +168,17 @@ class TestText:
         status, out, err = run("diagnose", CSBM)
         assert (status, err) == (0, "")
         assert "120 nodes, 600 undirected edges, 6 features and 3 classes" in out
+        assert out.count("\n") == 1  # nothing to warn of
+
+    def test_diagnose_warns_where_identical_nodes_give_the_labels_away(self, run, tmp_path):
+        hub = np.arange(60) % 2  # two hubs, and leaves that have the class of theirs
+        x = np.random.default_rng(0).normal(size=(62, 3))
+        Graph(edges=[hub, np.arange(2, 62)], x=x, y=[0, 1, *hub]).to_npz(tmp_path / "leaves.npz")
+        status, out, err = run("diagnose", tmp_path / "leaves.npz")
+        assert (status, err) == (0, "")
+        warning = out.splitlines()[1]
+        assert warning.startswith("60 of 62 nodes have the same neighbours as another node; ")
+        assert "(uniform split, seed 0) can be answered" in warning
 
     @pytest.mark.usefixtures("brief")
     def test_complement_and_fit(self, run, tmp_path):

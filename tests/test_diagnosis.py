@@ -214,6 +214,14 @@ def test_to_dict_is_plain_and_complete():
         assert isinstance(values[key], float)
     assert values["intervals"]["edge_homophily"] == [1, 1]
     assert values["class_insensitive_homophily"] == pytest.approx(1)
+    assert values["duplicates"] == {
+        "split": None,
+        "kinds": {
+            "neighbours": {"groups": 0, "nodes": 0},
+            "features": {"groups": 2, "nodes": 301},
+            "neighbours_and_features": {"groups": 0, "nodes": 0},
+        },
+    }
 
 
 def test_text_tells_what_was_found():
@@ -221,6 +229,20 @@ def test_text_tells_what_was_found():
     assert text.startswith("rings has 300 nodes, 300 undirected edges, 2 features and 2 classes.")
     assert "the graph is homophily-prone, and the heterophilic half is missing" in text
     assert "100.0% of the edges stay within a class" in text
+
+
+def test_text_notes_identical_nodes():
+    """Along a square the two nodes across from each other have the same neighbours."""
+    square = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
+    graph = Graph(edges=square, x=np.eye(4), y=[0, 1, 0, 1])
+    assert "(4 nodes with the same neighbours as another.)" in str(diagnose(graph))
+    # As a directed ring every node points to one of its own; both ways, out-neighbours are neighbours.
+    assert "the same" not in str(diagnose(Graph(edges=square[:, :3], x=np.eye(4), directed=True)))
+    both = np.concatenate([square, square[::-1]], axis=1)
+    directed = diagnose(Graph(edges=both, x=np.eye(4), directed=True))
+    assert "4 nodes with the same out-neighbours as another" in str(directed)
+    # A model file of an older version has no such counts.
+    assert "the same" not in str(replace(directed, duplicates={}))
 
 
 def test_repr_is_one_short_line():

@@ -2,37 +2,68 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from otherhalf.complement.encoder import pretrain
-from otherhalf.complement.missing_half import check_trainable
+from otherhalf.complement.encoder import class_probabilities, fit_classifier
+from otherhalf.complement.missing_half import OnStep, check_trainable
 from otherhalf.data.splits import split as make_split
 from otherhalf.errors import InputError
 from otherhalf.estimator import NodeClassifier
 from otherhalf.graph import Graph, Split
 from otherhalf.growth import KnownNodes
+from otherhalf.metrics import check_metric
+from otherhalf.nn.baselines.registry import KINDS, build, operators
 from otherhalf.nn.inputs import Scaling, node_inputs, usable_device
 from otherhalf.nn.skeleton import Shape
-from otherhalf.presets import BEST
-from otherhalf.settings import ENCODERS, EncoderSettings
-from otherhalf.training import TrainingSettings
+from otherhalf.presets import BEST, SHAPE, TRAINING
+from otherhalf.seeds import generator
+from otherhalf.settings import check_frame, check_scaling
+from otherhalf.training import TrainingSettings, seeded
 
-PLAIN = tuple(kind for kind in ENCODERS if kind != "auto")
+PLAIN = tuple(KINDS)
+
+
+@dataclass(frozen=True)
+class BaselineSettings:
+    """Everything that decides a baseline's fit but data, split, seed and metric."""
+
+    kind: str
+    scaling: str
+    shape: Shape
+    training: TrainingSettings
+    walks: dict[str, float] = field(default_factory=dict)
 
 
 class BaselineClassifier(NodeClassifier):
-    """An MLP, GCN, GAT, or an MLP over features and adjacency rows (``structure``).
+    """A plain model on the frame that GOAL itself stands on.
 
     Args:
-        kind: ``mlp``, ``gcn``, ``gat`` or ``structure``.
+        kind: ``mlp``, ``gcn``, ``gat``, ``appnp``, ``sage``, ``chebynet``, ``gprgnn``, ``jknet``, ``linkx``,
+            ``acmgcn``, or ``structure`` (an MLP over features and adjacency rows).
         seed: Of everything random.
-        shape: Width, depth, dropout, norm and residual; default: those of GOAL's own encoder, so that a
-            comparison is fair.
-        training: Step size, decay, length and patience; default: likewise.
+        hidden: Width of the hidden layers. This and every argument below that is None takes the value that
+            GOAL's own encoder has in the preset ``best``, so that a comparison is fair.
+        layers: Number of layers.
+        dropout: Share dropped at the input of each.
+        norm: ``none``, ``layer`` or ``batch``.
+        residual: Whether each layer adds a linear map of its input.
+        lr: Step size.
+        weight_decay: Weight decay.
+        epochs: Length of the training at most.
+        patience: How many epochs without a better validation score end it.
+        steps: How far ``appnp`` and ``gprgnn`` walk (default 10); the degree of ``chebynet`` (default 2).
+        teleport: The teleport probability of ``appnp``, and where ``gprgnn`` starts (default 0.1).
         scaling: Of the features: ``auto``, ``none``, ``row`` or ``standard``.
+        metric: What the validation nodes select by: ``accuracy``, or ``roc_auc`` for two classes.
         device: ``cpu`` or ``cuda``.
+
+    After ``fit``: ``history_``, ``classes_``, ``settings_``, ``seconds_``.
     """
 
     def __init__(
@@ -40,32 +71,67 @@ class BaselineClassifier(NodeClassifier):
         kind: str = "gcn",
         *,
         seed: int = 0,
-        shape: Shape | None = None,
-        training: TrainingSettings | None = None,
+        hidden: int | None = None,
+        layers: int | None = None,
+        dropout: float | None = None,
+        norm: str | None = None,
+        residual: bool | None = None,
+        lr: float | None = None,
+        weight_decay: float | None = None,
+        epochs: int | None = None,
+        patience: int | None = None,
+        steps: int | None = None,
+        teleport: float | None = None,
         scaling: str = "auto",
+        metric: str = "accuracy",
         device: str = "cpu",
     ) -> None:
         self.kind = kind
         self.seed = seed
-        self.shape = shape
-        self.training = training
+        self.hidden = hidden
+        self.layers = layers
+        self.dropout = dropout
+        self.norm = norm
+        self.residual = residual
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.epochs = epochs
+        self.patience = patience
+        self.steps = steps
+        self.teleport = teleport
         self.scaling = scaling
+        self.metric = metric
         self.device = device
 
-    def fit(self, graph: Graph, split: Split | None = None) -> BaselineClassifier:
+    def fit(
+        self, graph: Graph, split: Split | None = None, *, on_step: OnStep | None = None
+    ) -> BaselineClassifier:
         """Train on the labels of ``train``, stop by those of ``val``; no other label is read."""
-        if self.kind not in PLAIN:
-            raise InputError(f"there is no baseline {self.kind!r}: choose one of {', '.join(PLAIN)}")
+        started = time.perf_counter()
+        settings = self.resolved_settings()
+        device = usable_device(self.device)
         split = make_split(graph, "uniform", self.seed) if split is None else split
         check_trainable(graph, split)
-        self._scaling = Scaling.fit(graph.x, self.scaling)
-        inputs = node_inputs(graph, self._scaling, device=usable_device(self.device))
-        own = BEST.complement.encoder
-        settings = EncoderSettings(self.kind, self.shape or own.shape, self.training or own.training)
-        self._encoder = pretrain(graph, split, inputs, settings, self.seed)
-        self._known = KnownNodes.of(graph)
-        self.history_ = self._encoder.history
+        check_metric(self.metric, graph.num_classes)
+        scaling = Scaling.fit(graph.x, settings.scaling)
+        inputs = node_inputs(graph, scaling, device=device)
+        sizes = (graph.num_features, graph.num_classes, graph.num_nodes)
+        with seeded(self.seed):
+            module = build(self.kind, *sizes, settings.shape, **settings.walks).to(device)
+            history = fit_classifier(
+                module,
+                (inputs, *operators(self.kind, graph, inputs)),
+                graph,
+                split,
+                settings.training,
+                metric=self.metric,
+                on_epoch=None if on_step is None else lambda done, most: on_step(self.kind, done, most),
+            )
+        self.settings_ = settings
+        self.history_ = history
         self.classes_ = graph.classes
+        self.seconds_ = {"total": time.perf_counter() - started}
+        self._scaling, self._module, self._known = scaling, module, KnownNodes.of(graph)
         return self
 
     def predict_proba(self, graph: Graph) -> npt.NDArray[np.float32]:
@@ -74,7 +140,40 @@ class BaselineClassifier(NodeClassifier):
         grown, order = self._known.first(graph)
         device = usable_device(self.device)
         inputs = node_inputs(grown, self._scaling, num_known=self._known.count, device=device)
-        found = self._encoder.probabilities(grown, inputs)
+        kind = self.settings_.kind
+        found = class_probabilities(self._module.to(device), inputs, *operators(kind, grown, inputs))
         result = np.empty_like(found)
         result[order] = found
         return result
+
+    def resolved_settings(self, graph: Graph | None = None) -> BaselineSettings:
+        """What a fit of any graph would be done with; refuses what nothing could be trained with."""
+        if self.kind not in PLAIN:
+            raise InputError(f"there is no baseline {self.kind!r}: choose one of {', '.join(PLAIN)}")
+        generator(self.seed)  # refuses what is no seed
+        usual = BEST.complement.encoder
+        shape = {name: self._given(name, usual.shape) for name in SHAPE}
+        training = {name: self._given(name, usual.training) for name in TRAINING}
+        settings = BaselineSettings(
+            self.kind, self.scaling, Shape(**shape), TrainingSettings(**training), self._walks()
+        )
+        check_scaling(settings.scaling)
+        check_frame(settings.shape, settings.training)
+        return settings
+
+    def _given(self, name: str, usual: Any) -> Any:
+        value = getattr(self, name)
+        return getattr(usual, name) if value is None else value
+
+    def _walks(self) -> dict[str, float]:
+        defaults = KINDS[self.kind].walks or {}
+        given = {name: getattr(self, name) for name in ("steps", "teleport")}
+        unused = [name for name, value in given.items() if value is not None and name not in defaults]
+        if unused:
+            raise InputError(f"{self.kind} has no {unused[0]}: leave it out")
+        walks = {name: value if given[name] is None else given[name] for name, value in defaults.items()}
+        if not walks.get("steps", 1) >= 1 or walks.get("steps", 1) % 1:
+            raise InputError(f"steps={walks['steps']} is not a number of steps: give 1 or more")
+        if not 0 <= walks.get("teleport", 0) <= 1:
+            raise InputError(f"teleport={walks['teleport']} is no probability: give 0.1, say")
+        return walks

@@ -33,6 +33,7 @@ from otherhalf.estimator import NodeClassifier
 from otherhalf.graph import Graph, Split
 from otherhalf.growth import KnownNodes
 from otherhalf.memory import require_memory_for_fit
+from otherhalf.metrics import check_metric
 from otherhalf.nn.goal import build_goal
 from otherhalf.nn.inputs import Scaling, node_inputs, usable_device
 from otherhalf.nn.skeleton import NodeInputs
@@ -53,7 +54,7 @@ class GOALClassifier(NodeClassifier):
         seed: Of everything random; two fits with one seed on one machine are bit-equal.
         follow: Whose verdict decides which half is missing: ``ks``, ``labels``, or a tendency given
             outright, ``homophily`` or ``heterophily``.
-        encoder: ``mlp``, ``gcn``, ``gat``, ``structure`` or ``auto``.
+        encoder: ``mlp``, ``gcn``, ``gcn-plain``, ``gat``, ``structure`` or ``auto``.
         k: How many nodes each node is joined to in the missing half.
         coefficients: α, β, γ, δ in [0, 5]; where they start when they are learned.
         learn_coefficients: Whether training moves the coefficients (GOAL_at).
@@ -68,6 +69,7 @@ class GOALClassifier(NodeClassifier):
         epochs: Its length at most.
         patience: How many epochs without a better validation score end it.
         max_candidates: Above so many nodes, the missing half is searched among a sample of that size.
+        metric: What the validation nodes select by: ``accuracy``, or ``roc_auc`` for two classes.
         device: ``cpu`` or ``cuda``.
 
     After ``fit``: ``diagnosis_``, ``missing_half_``, ``coefficients_`` (α, β, γ, δ of each layer),
@@ -96,6 +98,7 @@ class GOALClassifier(NodeClassifier):
         epochs: int | None = None,
         patience: int | None = None,
         max_candidates: int | None = None,
+        metric: str = "accuracy",
         device: str = "cpu",
     ) -> None:
         self.preset = preset
@@ -116,6 +119,7 @@ class GOALClassifier(NodeClassifier):
         self.epochs = epochs
         self.patience = patience
         self.max_candidates = max_candidates
+        self.metric = metric
         self.device = device
 
     # ------------------------------------------------------------------ learning
@@ -139,10 +143,11 @@ class GOALClassifier(NodeClassifier):
             on_step: Told (stage, steps done, steps at most).
         """
         started = time.perf_counter()
-        settings = self._resolved_settings(graph)
+        settings = self.resolved_settings(graph)
         device = usable_device(self.device)
         split = make_split(graph, "uniform", self.seed) if split is None else split
         check_trainable(graph, split)
+        check_metric(self.metric, graph.num_classes)
         require_memory_for_fit(graph, len(split.train), settings)
         owner = self.run_identity(graph, split)
 
@@ -160,7 +165,15 @@ class GOALClassifier(NodeClassifier):
         scaling = Scaling.fit(graph.x, settings.scaling)
         inputs = node_inputs(graph, scaling, device=device)
         embedding = learn_embedding(
-            graph, split, inputs, kind, settings.complement, self.seed, checkpoint=checkpoint, on_step=on_step
+            graph,
+            split,
+            inputs,
+            kind,
+            settings.complement,
+            self.seed,
+            metric=self.metric,
+            checkpoint=checkpoint,
+            on_step=on_step,
         )
         half = complete(graph, inputs, embedding, kind, settings.complement, self.seed, on_step=on_step)
         completed = time.perf_counter()
@@ -177,13 +190,14 @@ class GOALClassifier(NodeClassifier):
                 graph,
                 split,
                 settings.goal.training,
+                metric=self.metric,
                 checkpoint=checkpoint("classifier"),
                 on_epoch=None if on_step is None else lambda done, most: on_step("classifier", done, most),
             )
         share = 0.0
         if settings.goal.blend:
             first, second = class_probabilities(module, inputs, *halves), encoder.probabilities(graph, inputs)
-            share = choose_share(first[split.val], second[split.val], graph.y[split.val])
+            share = choose_share(first[split.val], second[split.val], graph.y[split.val], self.metric)
         finished = time.perf_counter()
         self.encoder_share_ = share
         self.settings_ = settings
@@ -205,10 +219,20 @@ class GOALClassifier(NodeClassifier):
         }
         return self
 
+    def resolved_settings(self, graph: Graph) -> Settings:
+        """What a fit of this graph would be done with; refuses what nothing could be trained with."""
+        if self.follow not in FOLLOW:
+            raise InputError(f"follow={self.follow!r} is not known: choose one of {', '.join(FOLLOW)}")
+        generator(self.seed)  # refuses what is no seed
+        settings = with_overrides(preset_settings(self.preset, graph), self._overrides())
+        check_settings(settings)
+        return settings
+
     def run_identity(self, graph: Graph, split: Split) -> str:
         """A hash of all that decides a fit; a checkpoint of any other fit is not taken up."""
-        settings = to_dict(self._resolved_settings(graph))
-        plain = [__version__, graph.unlabelled_fingerprint, settings, self.seed, self.follow, self.device]
+        settings = to_dict(self.resolved_settings(graph))
+        plain = [__version__, graph.unlabelled_fingerprint, settings, self.seed]
+        plain += [self.follow, self.device, self.metric]
         digest = hashlib.sha256(json.dumps(plain, default=plain_number).encode())
         for part in (split.train, split.val):
             digest.update(part.tobytes())
@@ -260,14 +284,6 @@ class GOALClassifier(NodeClassifier):
         return load_model(cls, Path(path))
 
     # ------------------------------------------------------------------ within
-
-    def _resolved_settings(self, graph: Graph) -> Settings:
-        if self.follow not in FOLLOW:
-            raise InputError(f"follow={self.follow!r} is not known: choose one of {', '.join(FOLLOW)}")
-        generator(self.seed)  # refuses what is no seed
-        settings = with_overrides(preset_settings(self.preset, graph), self._overrides())
-        check_settings(settings)
-        return settings
 
     def _overrides(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in OVERRIDES if getattr(self, name) is not None}

@@ -50,6 +50,13 @@ Directed = Annotated[bool, typer.Option("--directed", help="Tables: remember the
 @app.command()
 def diagnose(
     data: Data,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="The split on which the look-up of identical nodes is scored; default: uniform, if there "
+            "are labels enough for it."
+        ),
+    ] = None,
     seed: Seed = 0,
     as_json: Json = False,
     threads: Threads = None,
@@ -61,8 +68,14 @@ def diagnose(
     target: Target = None,
     directed: Directed = False,
 ) -> None:
-    """Tell whether a graph mostly joins like with like, and which half of it is missing."""
+    """Tell whether a graph mostly joins like with like, and which half of it is missing.
+
+    And warn where copying the labels of identical nodes scores well without learning: that is an audit, which
+    scores once on the test labels of a split.
+    """
+    from otherhalf.data.splits import split as make_split
     from otherhalf.diagnosis import diagnose as run_diagnosis
+    from otherhalf.duplicates import audit_duplicates
 
     _set_threads(threads)
     if device != "cpu":  # nothing here computes on it, but a typo should not pass; torch takes a while
@@ -70,8 +83,19 @@ def diagnose(
 
         usable_device(device)
     graph = _open(data, id, label, features, source, target, directed)
+    try:
+        parts = make_split(graph, split or "uniform", seed)
+    except InputError:
+        if split is not None:
+            raise
+        parts = None  # too few labels; the rest of the diagnosis needs none
     result = run_diagnosis(graph, seed=seed)
-    _print(result.to_dict(), str(result), as_json)
+    values, text = result.to_dict(), str(result)
+    if parts is not None:
+        audit = audit_duplicates(graph, parts)
+        values["duplicates"] = audit.to_dict()
+        text = "\n".join(filter(None, [text, audit.warning]))
+    _print(values, text, as_json)
 
 
 @app.command()

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from otherhalf import homophily
+from otherhalf.duplicates import WORDS, find_duplicates
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.seeds import generator
@@ -52,7 +53,9 @@ class Diagnosis:
     A measure is None where it is undefined: no labels, no edge with both labels known, or one class.
     ``unlabelled`` counts the nodes whose label is unknown or was not to be looked at. ``bin_edges`` [51],
     ``connected`` [50] and ``random`` [50] are the two cosine distributions, as densities (area 1); the
-    random one is that of all draws together.
+    random one is that of all draws together. ``duplicates`` has, for each way in which nodes can be identical
+    (:func:`otherhalf.duplicates.find_duplicates`), the number of ``groups`` of identical nodes and of the
+    ``nodes`` in them; it is empty in a model file written before these were counted.
     """
 
     ks: float
@@ -82,6 +85,7 @@ class Diagnosis:
     unlabelled: int = field(repr=False)
     dropped_self_loops: int = field(repr=False)
     dropped_repeats: int = field(repr=False)
+    duplicates: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
 
     @property
     def missing(self) -> str:
@@ -109,12 +113,17 @@ class Diagnosis:
         return self.tendency
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the two distributions, in plain Python types that JSON can hold."""
+        """Everything but the two distributions, in plain Python types that JSON can hold.
+
+        ``duplicates`` has the shape of :meth:`otherhalf.duplicates.DuplicateAudit.to_dict`, without the
+        figures that need a split.
+        """
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         for distribution in ("bin_edges", "connected", "random"):
             del values[distribution]
         values["ks_draws"] = list(self.ks_draws)
         values["intervals"] = {key: bounds and list(bounds) for key, bounds in self.intervals.items()}
+        values["duplicates"] = {"split": None, "kinds": {k: dict(v) for k, v in self.duplicates.items()}}
         return values | {"missing": self.missing, "contradiction": self.contradiction}
 
     def explanation(self) -> str:
@@ -135,6 +144,9 @@ class Diagnosis:
             "self loops dropped": self.dropped_self_loops,
             "repeated edges dropped": self.dropped_repeats,
         }
+        for kind in ("out_neighbours", "neighbours", "features"):
+            if kind in self.duplicates:
+                notes[f"nodes with the same {WORDS[kind]} as another"] = self.duplicates[kind]["nodes"]
         noted = [f"{count:,} {what}" for what, count in notes.items() if count]
         return f"{text} ({'; '.join(noted)}.)" if noted else text
 
@@ -252,6 +264,7 @@ def diagnose(
         unlabelled=int((y == UNKNOWN).sum()),
         dropped_self_loops=graph.dropped_self_loops,
         dropped_repeats=graph.dropped_repeats,
+        duplicates=find_duplicates(graph).to_dict(),
     )
 
 

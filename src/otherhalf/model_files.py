@@ -22,12 +22,12 @@ from torch import Tensor, nn
 from otherhalf import __version__
 from otherhalf.atomic import atomic_write
 from otherhalf.complement.encoder import Encoder
-from otherhalf.complement.encoder import build as build_encoder
 from otherhalf.complement.head import Head
 from otherhalf.complement.missing_half import Embedding, MissingHalf
 from otherhalf.diagnosis import Diagnosis
 from otherhalf.errors import InputError
 from otherhalf.growth import KnownNodes
+from otherhalf.nn.baselines.registry import build as build_encoder
 from otherhalf.nn.goal import build_goal
 from otherhalf.nn.inputs import Scaling
 from otherhalf.settings import Settings, from_dict, plain_number, to_dict

@@ -13,16 +13,16 @@ from otherhalf.nn.skeleton import NORMS, OUTPUTS, TRUNKS, Shape
 from otherhalf.training import TrainingSettings
 
 SCALINGS = ("none", "row", "standard", "auto")
-ENCODERS = ("mlp", "gcn", "gat", "structure", "auto")
+ENCODERS = ("mlp", "gcn", "gcn-plain", "gat", "structure", "auto")
 
 
 @dataclass(frozen=True)
 class EncoderSettings:
     """The pretrained encoder, Z_gnn = GNN(G) (Section 4.2).
 
-    ``kind`` is ``mlp``, ``gcn``, ``gat``, ``structure`` (an MLP over features and adjacency rows), or
-    ``auto``: ``mlp``, ``gcn``, ``gcn`` without norm and residual, and ``structure`` are trained, and the best
-    on the validation nodes is kept.
+    ``kind`` is ``mlp``, ``gcn``, ``gcn-plain`` (without norm and residual), ``gat``, ``structure`` (an MLP
+    over features and adjacency rows), or ``auto``: ``mlp``, ``gcn``, ``gcn-plain`` and ``structure`` are
+    trained, and the best on the validation nodes is kept.
     """
 
     kind: str = "auto"
@@ -91,7 +91,7 @@ def check_settings(settings: Settings) -> None:
     """Refuse, before anything is done, settings that nothing could be trained with."""
     encoder, goal = settings.complement.encoder, settings.goal
     _check_choice("encoder", encoder.kind, ENCODERS)
-    _check_choice("scaling", settings.scaling, SCALINGS)
+    check_scaling(settings.scaling)
     _check_at_least(
         "the encoder's layers", encoder.shape.layers, 2
     )  # one of them before the prediction layer
@@ -105,19 +105,29 @@ def check_settings(settings: Settings) -> None:
             f"the coefficients {tuple(goal.coefficients)} are not four numbers from 0 to "
             f"{COEFFICIENT_LIMIT:g}: give alpha, beta, gamma and delta"
         )
-    for shape, training in ((encoder.shape, encoder.training), (goal.shape, goal.training)):
-        _check_choice("norm", shape.norm, tuple(NORMS))
-        _check_choice("trunk", shape.trunk, TRUNKS)
-        _check_choice("output", shape.output, OUTPUTS)
-        _check_at_least("hidden", shape.hidden, 1)
-        _check_at_least("layers", shape.layers, 1)
-        if not 0 <= shape.dropout < 1:
-            raise InputError(f"the dropout {shape.dropout} is not a share below 1: give 0 to 0.9, say")
-        if not 0 < training.lr < float("inf"):
-            raise InputError(f"the step size lr={training.lr} is not above 0: give 0.01, say")
-        _check_at_least("weight_decay", training.weight_decay, 0)
-        _check_at_least("epochs", training.epochs, 1)
-        _check_at_least("patience", training.patience, 1)
+    check_frame(encoder.shape, encoder.training)
+    check_frame(goal.shape, goal.training)
+
+
+def check_scaling(scaling: str) -> None:
+    """Refuse a scaling that is not known."""
+    _check_choice("scaling", scaling, SCALINGS)
+
+
+def check_frame(shape: Shape, training: TrainingSettings) -> None:
+    """Refuse a frame or a training that no model could be trained with."""
+    _check_choice("norm", shape.norm, tuple(NORMS))
+    _check_choice("trunk", shape.trunk, TRUNKS)
+    _check_choice("output", shape.output, OUTPUTS)
+    _check_at_least("hidden", shape.hidden, 1)
+    _check_at_least("layers", shape.layers, 1)
+    if not 0 <= shape.dropout < 1:
+        raise InputError(f"the dropout {shape.dropout} is not a share below 1: give 0 to 0.9, say")
+    if not 0 < training.lr < float("inf"):
+        raise InputError(f"the step size lr={training.lr} is not above 0: give 0.01, say")
+    _check_at_least("weight_decay", training.weight_decay, 0)
+    _check_at_least("epochs", training.epochs, 1)
+    _check_at_least("patience", training.patience, 1)
 
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

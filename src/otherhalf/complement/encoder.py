@@ -13,13 +13,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from otherhalf.graph import Graph, Split
-from otherhalf.nn.baselines.gat import GAT
-from otherhalf.nn.baselines.gcn import GCN
-from otherhalf.nn.baselines.mlp import MLP
-from otherhalf.nn.skeleton import NodeInputs, Shape, Skeleton
-from otherhalf.nn.sparse import normalized_adjacency
+from otherhalf.metrics import score as score_of
+from otherhalf.nn.baselines.registry import build, operators
+from otherhalf.nn.skeleton import NodeInputs, Skeleton
 from otherhalf.settings import EncoderSettings
-from otherhalf.training import Checkpoint, History, seeded, train
+from otherhalf.training import Checkpoint, History, TrainingSettings, seeded, train
 from otherhalf.validation import FloatArray
 
 AUTO = ("mlp", "gcn", "gcn-plain", "structure")
@@ -48,11 +46,11 @@ class Encoder:
         """Z_gnn: the hidden state of every node before the prediction layer."""
         self.module.eval()
         with torch.no_grad():
-            return self.module.embed(inputs, *operators(self.kind, graph, inputs.device)).cpu()
+            return self.module.embed(inputs, *operators(self.kind, graph, inputs)).cpu()
 
     def probabilities(self, graph: Graph, inputs: NodeInputs) -> FloatArray:
         """``[N, C]`` the class probabilities of every node."""
-        return class_probabilities(self.module, inputs, *operators(self.kind, graph, inputs.device))
+        return class_probabilities(self.module, inputs, *operators(self.kind, graph, inputs))
 
 
 def class_probabilities(module: nn.Module, *arguments: Any) -> FloatArray:
@@ -63,25 +61,6 @@ def class_probabilities(module: nn.Module, *arguments: Any) -> FloatArray:
     return found
 
 
-def build(kind: str, num_features: int, num_classes: int, num_known: int, shape: Shape) -> Skeleton:
-    """An untrained encoder."""
-    if kind == "structure":
-        return MLP(num_features, num_classes, num_known, replace(shape, trunk="features+neighbours"))
-    model = {"mlp": MLP, "gcn": GCN, "gat": GAT}[kind]
-    return model(num_features, num_classes, num_known, shape)
-
-
-def operators(kind: str, graph: Graph, device: torch.device) -> tuple[Any, ...]:
-    """What the encoder's layers are called with besides the hidden state."""
-    if kind == "gcn":
-        return (normalized_adjacency(graph.adjacency, self_loops=True).to(device),)
-    if kind == "gat":
-        both_ways = np.stack(graph.adjacency.nonzero())
-        loops = np.stack([np.arange(graph.num_nodes)] * 2)
-        return (torch.from_numpy(np.concatenate([both_ways, loops], axis=1).astype(np.int64)).to(device),)
-    return ()
-
-
 def pretrain(
     graph: Graph,
     split: Split,
@@ -89,6 +68,7 @@ def pretrain(
     settings: EncoderSettings,
     seed: int,
     *,
+    metric: str = "accuracy",
     checkpoint: Callable[[str], Checkpoint | None] = lambda stage: None,
     on_epoch: Callable[[str, int, int], Any] | None = None,
 ) -> Encoder:
@@ -100,6 +80,7 @@ def pretrain(
         inputs: The graph's node inputs.
         settings: Kind, frame and training.
         seed: Of weights and dropout.
+        metric: What the validation nodes select by.
         checkpoint: Where each stage of the training keeps its state.
         on_epoch: Told (stage, epochs done, epochs at most).
     """
@@ -114,10 +95,11 @@ def pretrain(
             module.to(inputs.device)
             history = fit_classifier(
                 module,
-                (inputs, *operators(kind, graph, inputs.device)),
+                (inputs, *operators(kind, graph, inputs)),
                 graph,
                 split,
                 settings.training,
+                metric=metric,
                 checkpoint=checkpoint(stage),
                 on_epoch=None if on_epoch is None else partial(on_epoch, stage),
             )
@@ -133,23 +115,26 @@ def fit_classifier(
     arguments: tuple[Any, ...],
     graph: Graph,
     split: Split,
-    settings: Any,
+    settings: TrainingSettings,
     *,
+    metric: str = "accuracy",
     checkpoint: Checkpoint | None = None,
     on_epoch: Callable[[int, int], Any] | None = None,
 ) -> History:
-    """Cross-entropy on the training nodes, early stopping on accuracy, then loss, of the validation nodes."""
+    """Cross-entropy on the training nodes, early stopping on metric, then loss, of the validation nodes."""
     # Copies of the two parts only: no label outside them is within reach of what follows.
     device = next(module.parameters()).device
     train_nodes, val_nodes = (torch.from_numpy(np.array(p)).to(device) for p in (split.train, split.val))
     train_labels, val_labels = (torch.from_numpy(graph.y[p]).to(device) for p in (split.train, split.val))
+
+    val_codes = np.array(graph.y[split.val])
 
     def loss() -> Tensor:
         return F.cross_entropy(module(*arguments)[train_nodes], train_labels)
 
     def score() -> tuple[float, float]:
         logits = module(*arguments)[val_nodes]
-        accuracy = (logits.argmax(dim=1) == val_labels).float().mean()
-        return float(accuracy), -float(F.cross_entropy(logits, val_labels))
+        quality = score_of(metric, logits.cpu().numpy(), val_codes)
+        return quality, -float(F.cross_entropy(logits, val_labels))
 
     return train(module, loss, score, settings, checkpoint=checkpoint, on_epoch=on_epoch)

@@ -170,11 +170,21 @@ def learn_embedding(
     settings: ComplementSettings,
     seed: int,
     *,
+    metric: str = "accuracy",
     checkpoint: Callable[[str], Checkpoint | None] = lambda stage: None,
     on_step: OnStep | None = None,
 ) -> Embedding:
     """Pretrain the encoder, then train the head on what it gives."""
-    encoder = pretrain(graph, split, inputs, settings.encoder, seed, checkpoint=checkpoint, on_epoch=on_step)
+    encoder = pretrain(
+        graph,
+        split,
+        inputs,
+        settings.encoder,
+        seed,
+        metric=metric,
+        checkpoint=checkpoint,
+        on_epoch=on_step,
+    )
     head, history = train_head(
         graph,
         split,

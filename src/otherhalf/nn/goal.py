@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from torch import nn
 
 from otherhalf.nn.conv import ComplementedGraphConv
 from otherhalf.nn.skeleton import Shape, Skeleton
-from otherhalf.settings import GOALSettings
+
+if TYPE_CHECKING:  # settings.py itself reads what a frame can be from this package
+    from otherhalf.settings import GOALSettings
 
 
 class GOAL(Skeleton):

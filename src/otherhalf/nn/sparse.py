@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from otherhalf.nn.dropout import dropout
+from otherhalf.validation import FloatArray
 
 # torch says so once per process of every CSR tensor; nothing here depends on what may still change.
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
@@ -110,14 +111,27 @@ def normalized_adjacency(adjacency: sp.spmatrix, *, self_loops: bool = False) ->
     The paper's normalisation (Section 3) has no self loops; ``self_loops=True`` adds them first, as GCN
     does. The row of a node without neighbours is zero.
     """
+    matrix, degree = _with_degree(adjacency, self_loops)
+    scaling = sp.diags(_reciprocal(np.sqrt(degree)))
+    return SparseOperator.from_scipy(scaling @ matrix @ scaling, symmetric=True)
+
+
+def mean_adjacency(adjacency: sp.spmatrix, *, self_loops: bool = False) -> SparseOperator:
+    r""":math:`\mathbf{D}^{-1}\mathbf{A}`: the mean over the neighbours; zero for a node without any."""
+    matrix, degree = _with_degree(adjacency, self_loops)
+    return SparseOperator.from_scipy(sp.diags(_reciprocal(degree)) @ matrix)
+
+
+def _with_degree(adjacency: sp.spmatrix, self_loops: bool) -> tuple[sp.csr_matrix, FloatArray]:
     matrix = sp.csr_matrix(adjacency, dtype=np.float32)
     if self_loops:
         matrix = matrix + sp.identity(matrix.shape[0], dtype=np.float32, format="csr")
-    degree = np.asarray(matrix.sum(axis=1)).ravel()
-    scale = np.zeros_like(degree)
-    np.divide(1.0, np.sqrt(degree), out=scale, where=degree > 0)
-    scaling = sp.diags(scale.astype(np.float32))
-    return SparseOperator.from_scipy(scaling @ matrix @ scaling, symmetric=True)
+    return matrix, np.asarray(matrix.sum(axis=1)).ravel()
+
+
+def _reciprocal(values: FloatArray) -> FloatArray:
+    """1/v, and 0 for 0."""
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0).astype(np.float32)
 
 
 def _to_torch(csr: sp.csr_matrix) -> Tensor:

@@ -1,0 +1,68 @@
+"""Every model that is compared, by name: how it is made, and all that decides a fit of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from otherhalf.baselines import BaselineClassifier
+from otherhalf.classifier import GOALClassifier
+from otherhalf.errors import InputError
+from otherhalf.experiments.job import Job, plain
+from otherhalf.graph import Graph
+from otherhalf.nn.baselines.registry import KINDS
+from otherhalf.settings import to_dict
+
+TITLES = {"goal": "GOAL", **{name: kind.title for name, kind in KINDS.items()}}
+"""What papers call each model, by the name that the command line takes."""
+
+PAPERS = ("mlp", "gcn", "gat", "appnp", "sage", "chebynet", "gprgnn", "jknet", "goal")
+"""The nine of the paper's first table."""
+
+RIVALS = ("linkx", "acmgcn")
+"""Later models that are stronger on heterophilous graphs."""
+
+Classifier = GOALClassifier | BaselineClassifier
+
+
+def check_model(name: str) -> None:
+    """Refuse a model that there is not."""
+    if name not in TITLES:
+        raise InputError(f"there is no model {name!r}: choose among {', '.join(TITLES)}")
+
+
+def make_model(
+    name: str, params: Mapping[str, Any], seed: int, metric: str, device: str = "cpu"
+) -> Classifier:
+    """An unfitted model with these arguments, everything else at its default."""
+    check_model(name)
+    try:
+        if name == "goal":
+            return GOALClassifier(seed=seed, metric=metric, device=device, **params)
+        return BaselineClassifier(name, seed=seed, metric=metric, device=device, **params)
+    except TypeError as error:
+        raise InputError(f"{name} does not take these settings ({error}): correct them") from error
+
+
+def configuration(name: str, params: Mapping[str, Any], metric: str, graph: Graph) -> dict[str, Any]:
+    """All that decides a fit but data, split and seed: what was said, and what came of it.
+
+    What came of it stands beside what was said, because a preset or a default may change: then a run counts
+    as another one.
+    """
+    model = make_model(name, params, 0, metric)
+    resolved = to_dict(model.resolved_settings(graph))
+    full: dict[str, Any] = plain({"params": dict(params), "settings": resolved, "metric": metric})
+    return full
+
+
+def model_of(job: Job, graph: Graph) -> Classifier:
+    """The model that a job describes, if this version would still fit it with the same settings."""
+    options = job.options
+    model = make_model(job.model, options["params"], job.seed, options["metric"])
+    if configuration(job.model, options["params"], options["metric"], graph) != options:
+        raise InputError(
+            f"{job.model} on {job.data}: this version resolves its settings differently from the job's: plan "
+            "the experiment again"
+        )
+    return model

@@ -1,0 +1,97 @@
+"""What a run does: open the graph, fit, and say how it went. One function per kind of run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from otherhalf.classifier import GOALClassifier
+from otherhalf.data.entries import splits_fingerprint
+from otherhalf.data.source import open_data
+from otherhalf.data.splits import split as make_split
+from otherhalf.errors import InputError
+from otherhalf.experiments.job import Job
+from otherhalf.experiments.models import Classifier, model_of
+from otherhalf.graph import Graph, Split
+from otherhalf.memory import keep_freed_memory
+from otherhalf.metrics import score
+
+
+def data_hash(graph: Graph, split: str) -> str:
+    """What decides a run on this graph: its content, and its published splits where they are used."""
+    published = splits_fingerprint(graph) if split in ("fixed", "public") else ""
+    return f"{graph.fingerprint}:{published}" if published else graph.fingerprint
+
+
+class Worker:
+    """Does the jobs of a plan; ``places`` says where own data was put, by the name that jobs call it."""
+
+    def __init__(self, places: Mapping[str, str] | None = None) -> None:
+        self.places = dict(places or {})
+
+    def __call__(self, job: Job) -> dict[str, Any]:
+        """The result of one job."""
+        keep_freed_memory()
+        graph = open_data(self.places.get(job.data, job.data))
+        if data_hash(graph, job.split) != job.data_hash:
+            raise InputError(f"{job.data} has changed since the experiment was planned: start it again")
+        split = make_split(graph, job.split or "uniform", job.seed)
+        return TASKS[job.task](job, graph, split)
+
+
+def fit(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
+    """Fit on train, select on val, and score once on test."""
+    model, probabilities = _fitted(job, graph, split)
+    metric = job.options["metric"]
+    result = _about(model, graph, split)
+    result["val"] = _finite(score(metric, probabilities[split.val], graph.y[split.val]))
+    result["test"] = _finite(score(metric, probabilities[split.test], graph.y[split.test]))
+    return result
+
+
+def trial(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
+    """One try of a search over settings: fit on train, score on val; the test nodes are not looked at."""
+    model, probabilities = _fitted(job, graph, split)
+    found = score(job.options["metric"], probabilities[split.val], graph.y[split.val])
+    result: dict[str, Any] = {"val": _finite(found), "epochs": _epochs(model)}
+    if isinstance(model, GOALClassifier):
+        result["encoder"] = model.settings_.complement.encoder.kind
+        result["encoder_plain"] = model.settings_.complement.encoder.shape.norm == "none"
+    return result
+
+
+TASKS: dict[str, Callable[[Job, Graph, Split], dict[str, Any]]] = {"fit": fit, "trial": trial}
+
+
+def _fitted(job: Job, graph: Graph, split: Split) -> tuple[Classifier, np.ndarray[Any, Any]]:
+    model = model_of(job, graph).fit(graph, split)
+    return model, model.predict_proba(graph)
+
+
+def _about(model: Classifier, graph: Graph, split: Split) -> dict[str, Any]:
+    result: dict[str, Any] = {"epochs": _epochs(model), "stages": model.seconds_}
+    if isinstance(model, GOALClassifier):
+        half = model.missing_half_
+        result |= {
+            "coefficients": model.coefficients_,
+            "ks": model.diagnosis_.ks,
+            "tendency": model.diagnosis_.tendency,
+            "encoder": half.encoder,
+            "encoder_share": model.encoder_share_,
+            "half": half.kind,
+            "half_edges": half.num_edges,
+            "half_homophily": half.homophily(graph.y),
+            "half_test_homophily": half.homophily(graph.y, split.test),
+        }
+    return result
+
+
+def _epochs(model: Classifier) -> int:
+    history = model.history_
+    return history["classifier"].epochs if isinstance(history, dict) else history.epochs
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None

@@ -1,0 +1,41 @@
+"""What a classifier is judged by: accuracy, or the area under the ROC curve for two classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from otherhalf.errors import InputError
+from otherhalf.validation import IntArray
+
+METRICS = ("accuracy", "roc_auc")
+
+
+def check_metric(metric: str, num_classes: int) -> None:
+    """Refuse a metric that is unknown, or that this many classes do not have."""
+    if metric not in METRICS:
+        raise InputError(f"there is no metric {metric!r}: choose one of {', '.join(METRICS)}")
+    if metric == "roc_auc" and num_classes != 2:
+        raise InputError(f"ROC-AUC is for two classes and there are {num_classes}: choose accuracy")
+
+
+def score(metric: str, scores: npt.NDArray[Any], y: IntArray) -> float:
+    """How well ``[n, C]`` probabilities (or logits) agree with the class codes ``y``.
+
+    ``accuracy``: the share of rows whose largest entry is at ``y``. ``roc_auc``: the probability that a node
+    of class 1 is given a larger score than one of class 0, ties counted half; the score is the second column
+    less the first, which orders logits as it orders probabilities. NaN where only one class occurs.
+    """
+    if metric == "accuracy":
+        return float(np.mean(scores.argmax(axis=1) == y))
+    from scipy.stats import rankdata
+
+    margin = scores[:, 1].astype(np.float64) - scores[:, 0]
+    positive = y == 1
+    ones, zeros = int(positive.sum()), int((~positive).sum())
+    if ones == 0 or zeros == 0:
+        return float("nan")
+    rank_sum = rankdata(margin)[positive].sum()
+    return float((rank_sum - ones * (ones + 1) / 2) / (ones * zeros))

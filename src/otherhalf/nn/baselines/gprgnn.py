@@ -1,0 +1,49 @@
+"""GPR-GNN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from otherhalf.nn.baselines.mlp import MLP
+from otherhalf.nn.skeleton import NodeInputs, Shape
+from otherhalf.nn.sparse import SparseOperator
+
+
+class GPRGNN(MLP):
+    r"""GPR-GNN (Chien et al. 2021): an MLP, and a learned say for every distance its predictions walk.
+
+    .. math::
+        \mathbf{Z} = \sum_{k=0}^{K} \theta_k \hat{\mathbf{A}}^k \mathrm{MLP}(\mathbf{X})
+
+    with :math:`\hat{\mathbf{A}}` the normalised adjacency matrix with self loops and K = ``steps``. The
+    :math:`\theta_k` start as personalised PageRank: :math:`t(1 - t)^k`, and :math:`(1 - t)^K` for the last.
+    Call it as ``model(inputs, adjacency_with_self_loops)``.
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        num_classes: int,
+        num_known: int,
+        shape: Shape | None = None,
+        *,
+        steps: int = 10,
+        teleport: float = 0.1,
+    ) -> None:
+        super().__init__(num_features, num_classes, num_known, shape)
+        start = teleport * (1 - teleport) ** torch.arange(steps + 1.0)
+        start[-1] = (1 - teleport) ** steps
+        self.theta = nn.Parameter(start)
+
+    def forward(self, inputs: NodeInputs, *operators: Any) -> Tensor:
+        """The logits of every node."""
+        adjacency: SparseOperator = operators[0]
+        walked = super().forward(inputs)
+        z = self.theta[0] * walked
+        for strength in self.theta[1:]:
+            walked = adjacency @ walked
+            z = z + strength * walked
+        return z

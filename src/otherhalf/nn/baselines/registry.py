@@ -1,0 +1,98 @@
+"""Every plain model by name: how it is built, and what its layers are called with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from otherhalf.graph import Graph
+from otherhalf.nn.baselines.acmgcn import ACMGCN
+from otherhalf.nn.baselines.appnp import APPNP
+from otherhalf.nn.baselines.chebynet import ChebyNet
+from otherhalf.nn.baselines.gat import GAT, Neighbourhoods
+from otherhalf.nn.baselines.gcn import GCN
+from otherhalf.nn.baselines.gprgnn import GPRGNN
+from otherhalf.nn.baselines.jknet import JKNet
+from otherhalf.nn.baselines.linkx import LINKX
+from otherhalf.nn.baselines.mlp import MLP
+from otherhalf.nn.baselines.sage import GraphSAGE
+from otherhalf.nn.skeleton import NodeInputs, Shape, Skeleton
+from otherhalf.nn.sparse import SparseOperator, mean_adjacency, normalized_adjacency
+
+Operators = tuple[Any, ...]
+
+
+def _none(graph: Graph, inputs: NodeInputs) -> Operators:
+    return ()
+
+
+def _with_loops(graph: Graph, inputs: NodeInputs) -> Operators:
+    return (normalized_adjacency(graph.adjacency, self_loops=True).to(inputs.device),)
+
+
+def _without_loops(graph: Graph, inputs: NodeInputs) -> Operators:
+    return (normalized_adjacency(graph.adjacency).to(inputs.device),)
+
+
+def _mean(graph: Graph, inputs: NodeInputs) -> Operators:
+    return (mean_adjacency(graph.adjacency).to(inputs.device),)
+
+
+def _neighbourhoods(graph: Graph, inputs: NodeInputs) -> Operators:
+    return (Neighbourhoods.from_scipy(graph.adjacency).to(inputs.device),)
+
+
+def _mean_and_rows(graph: Graph, inputs: NodeInputs) -> Operators:
+    mean: SparseOperator = mean_adjacency(graph.adjacency, self_loops=True).to(inputs.device)
+    return mean, inputs.neighbours
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of model.
+
+    Attributes:
+        title: Its name as papers write it.
+        module: The class on the skeleton.
+        operators: Makes what its layers are called with besides the hidden state.
+        walks: Which of ``steps`` and ``teleport`` it takes, and their defaults.
+        trunk: A trunk it always has.
+    """
+
+    title: str
+    module: Callable[..., Skeleton]
+    operators: Callable[[Graph, NodeInputs], Operators]
+    walks: dict[str, float] | None = None
+    trunk: str | None = None
+
+
+KINDS = {
+    "mlp": Kind("MLP", MLP, _none),
+    "gcn": Kind("GCN", GCN, _with_loops),
+    "gat": Kind("GAT", GAT, _neighbourhoods),
+    "appnp": Kind("APPNP", APPNP, _with_loops, {"steps": 10, "teleport": 0.1}),
+    "sage": Kind("GraphSAGE", GraphSAGE, _mean),
+    "chebynet": Kind("ChebyNet", ChebyNet, _without_loops, {"steps": 2}),
+    "gprgnn": Kind("GPR-GNN", GPRGNN, _with_loops, {"steps": 10, "teleport": 0.1}),
+    "jknet": Kind("JKNet", JKNet, _with_loops),
+    "linkx": Kind("LINKX", LINKX, _none),
+    "acmgcn": Kind("ACM-GCN+", ACMGCN, _mean_and_rows),
+    "structure": Kind("MLP over adjacency rows", MLP, _none, trunk="features+neighbours"),
+}
+"""The paper's eight, two stronger rivals on heterophilous graphs, and the encoder of our own."""
+
+
+def build(
+    kind: str, num_features: int, num_classes: int, num_known: int, shape: Shape, **walks: float
+) -> Skeleton:
+    """An untrained model; ``walks`` are ``steps`` and ``teleport`` for the kinds that take them."""
+    chosen = KINDS[kind]
+    if chosen.trunk is not None:
+        shape = replace(shape, trunk=chosen.trunk)
+    return chosen.module(num_features, num_classes, num_known, shape, **walks)
+
+
+def operators(kind: str, graph: Graph, inputs: NodeInputs) -> Operators:
+    """What the model's layers are called with besides the hidden state."""
+    return KINDS[kind].operators(graph, inputs)
