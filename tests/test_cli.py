@@ -43,8 +43,8 @@ def run(monkeypatch, capfd):
 def brief(monkeypatch):
     """Train for a few epochs only, where what is learned does not matter."""
 
-    def few_epochs(preset, graph):
-        settings = preset_settings(preset, graph)
+    def few_epochs(preset, name):
+        settings = preset_settings(preset, name)
         few = TrainingSettings(epochs=4)
         encoder = replace(settings.complement.encoder, training=few)
         head = replace(settings.complement.head, training=few)
@@ -377,7 +377,7 @@ class TestAnythingElse:
             time.sleep(10)  # is cut short
 
         monkeypatch.setattr("otherhalf.runs.fit_into", interrupted)
-        message = "otherhalf: stopped; a fit with --out can be taken up again with --resume\n"
+        message = "otherhalf: stopped; what is finished is kept: a fit with --out goes on with --resume, an experiment with the same command\n"
         assert run("fit", CSBM) == (1, "", message)
 
 

@@ -5,12 +5,16 @@ import pytest
 import torch
 
 from otherhalf import GOALClassifier, split
+from otherhalf.baselines import BaselineClassifier
 from otherhalf.complement.ranking import ranking_loss, true_scores
 from otherhalf.data.synthetic import contextual_sbm
-from otherhalf.nn.baselines.gat import GraphAttention
+from otherhalf.graph import symmetric_adjacency
+from otherhalf.nn.baselines.acmgcn import AdaptiveChannelMixing
+from otherhalf.nn.baselines.gat import GraphAttention, Neighbourhoods
+from otherhalf.nn.sparse import SparseOperator, mean_adjacency
 
 NODES = 500
-REPEATS = 20
+REPEATS = 8
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +28,11 @@ def two_threads():
 @pytest.fixture
 def z():
     return torch.randn(NODES, 64, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture
+def adjacency():
+    return symmetric_adjacency(np.random.default_rng(1).integers(0, NODES, (2, 20 * NODES)), NODES)
 
 
 def test_ranking_loss(z):
@@ -40,21 +49,44 @@ def test_ranking_loss(z):
     assert all(torch.equal(gradient(), first) for _ in range(REPEATS))
 
 
-def test_graph_attention(z):
-    edges = torch.randint(0, NODES, (2, 20 * NODES), generator=torch.Generator().manual_seed(1))
+@pytest.mark.parametrize("scale", [1.0, 200.0], ids=["one shift for all rows", "a shift for every row"])
+def test_graph_attention(z, adjacency, scale):
+    around = Neighbourhoods.from_scipy(adjacency)
+    torch.manual_seed(0)
     conv = GraphAttention(64, 16)
+    with torch.no_grad():
+        conv.to_source.mul_(scale)
+    assert_bit_equal(conv, z, around)
 
-    def gradients():
-        conv.zero_grad()
+
+def test_adaptive_channel_mixing(z, adjacency):
+    mean, rows = mean_adjacency(adjacency, self_loops=True), SparseOperator.from_scipy(adjacency)
+    torch.manual_seed(0)
+    assert_bit_equal(AdaptiveChannelMixing(64, 16, num_known=NODES), z, mean, rows)
+
+
+def assert_bit_equal(layer, z, *operators):
+    def once():
         leaf = z.clone().requires_grad_()
-        (conv(leaf, edges) ** 2).sum().backward()
-        return torch.cat([leaf.grad.flatten(), *(p.grad.flatten() for p in conv.parameters())])
+        out = layer(leaf, *operators)
+        grads = torch.autograd.grad((out**2).sum(), [leaf, *layer.parameters()])
+        return torch.cat([part.flatten() for part in (out, *grads)])
 
-    first = gradients()
-    assert all(torch.equal(gradients(), first) for _ in range(REPEATS))
+    first = once()
+    assert bool(torch.isfinite(first).all())
+    assert all(torch.equal(once(), first) for _ in range(REPEATS))
 
 
-@pytest.mark.parametrize("encoder", ["gcn", "gat", "structure"])
+@pytest.mark.parametrize("kind", ["gat", "acmgcn"])
+def test_a_baseline(kind):
+    graph = contextual_sbm(num_nodes=600, num_features=16, seed=0)
+    parts = split(graph, seed=0)
+    fits = [BaselineClassifier(kind, seed=0, epochs=4).fit(graph, parts) for _ in range(2)]
+    assert fits[0].history_ == fits[1].history_
+    assert np.array_equal(fits[0].predict_proba(graph), fits[1].predict_proba(graph))
+
+
+@pytest.mark.parametrize("encoder", ["gcn", "structure"])
 def test_a_whole_fit(encoder):
     graph = contextual_sbm(num_nodes=600, num_features=16, seed=0)
     parts = split(graph, seed=0)

@@ -12,7 +12,7 @@ from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.presets import preset_settings
 
 GRAPH = contextual_sbm(num_nodes=200, num_features=8, seed=0)
-SETTINGS = preset_settings("best", GRAPH)
+SETTINGS = preset_settings("best", GRAPH.name)
 
 
 def test_each_part_grows_with_what_causes_it():

@@ -33,17 +33,17 @@ ARRIVES = {
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset_can_be_trained_with(preset):
-    check_settings(preset_settings(preset, GRAPH))
+    check_settings(preset_settings(preset, GRAPH.name))
 
 
 def test_unknown_preset():
     with pytest.raises(InputError, match="there is no preset 'quick': choose one of best, paper"):
-        preset_settings("quick", GRAPH)
+        preset_settings("quick", GRAPH.name)
 
 
 @pytest.mark.parametrize("name", OVERRIDES)
 def test_an_override_arrives_and_moves_nothing_else(name):
-    before = preset_settings("best", GRAPH)
+    before = preset_settings("best", GRAPH.name)
     value, read = ARRIVES[name]
     value = not read(before) if value is None else value  # for a switch: the other way
     after = with_overrides(before, {name: value})
@@ -65,11 +65,11 @@ def test_an_override_arrives_and_moves_nothing_else(name):
 
 
 def test_no_override_changes_nothing():
-    assert with_overrides(preset_settings("best", GRAPH), {}) == preset_settings("best", GRAPH)
+    assert with_overrides(preset_settings("best", GRAPH.name), {}) == preset_settings("best", GRAPH.name)
 
 
 def test_the_frame_follows_the_encoder():
-    best = preset_settings("best", GRAPH)
+    best = preset_settings("best", GRAPH.name)
     framed = best.complement.encoder.shape
     plain = replace(framed, norm="none", residual=False)
 
@@ -87,12 +87,12 @@ def test_the_frame_follows_the_encoder():
 
 
 def test_the_chosen_encoder_is_written_down():
-    best = preset_settings("best", GRAPH)
+    best = preset_settings("best", GRAPH.name)
     plain = replace(best.complement.encoder.shape, norm="none")
     chosen = settle(best, "gcn", plain, {}).complement.encoder
     assert (chosen.kind, chosen.shape) == ("gcn", plain)
 
 
 def test_a_frame_that_is_settled_stays():
-    paper = preset_settings("paper", GRAPH)
+    paper = preset_settings("paper", GRAPH.name)
     assert settle(paper, "structure", paper.complement.encoder.shape, {}).goal == paper.goal

@@ -14,6 +14,8 @@ from otherhalf.settings import (
     GOALSettings,
     HeadSettings,
     Settings,
+    check_frame,
+    check_scaling,
     check_settings,
     from_dict,
     plain_number,
@@ -111,11 +113,50 @@ def test_settings_that_can_be_trained_with_pass(settings):
         (with_goal(training=TrainingSettings(weight_decay=-1.0)), "weight_decay=-1.0 is too small"),
         (with_goal(training=TrainingSettings(epochs=0)), "epochs=0 is too small"),
         (with_encoder(training=TrainingSettings(patience=0)), "patience=0 is too small"),
+        (with_encoder(shape=Shape(layers=1)), "the encoder's layers=1 is too small: give 2 or more"),
+        (Settings(scaling="log"), "there is no scaling 'log': choose one of none, row, standard, auto"),
     ],
 )
 def test_settings_that_cannot_be_trained_with_are_refused(settings, sentence):
     with pytest.raises(InputError, match=sentence):
         check_settings(settings)
+
+
+@pytest.mark.parametrize("scaling", ["none", "row", "standard", "auto"])
+def test_a_scaling_that_is_known_passes(scaling):
+    check_scaling(scaling)
+
+
+def test_a_scaling_that_is_not_known_is_refused():
+    with pytest.raises(
+        InputError, match="there is no scaling 'log': choose one of none, row, standard, auto"
+    ):
+        check_scaling("log")
+
+
+def test_a_frame_by_itself_may_have_one_layer():
+    check_frame(Shape(layers=1, dropout=0.0), TrainingSettings(epochs=1, patience=1, weight_decay=0.0))
+
+
+@pytest.mark.parametrize(
+    ("shape", "training", "sentence"),
+    [
+        ({"norm": "group"}, {}, "there is no norm 'group': choose one of none, layer, batch"),
+        ({"trunk": "oak"}, {}, "there is no trunk 'oak'"),
+        ({"output": "tree"}, {}, "there is no output 'tree': choose one of layer, linear"),
+        ({"hidden": 0}, {}, "hidden=0 is too small: give 1 or more"),
+        ({"layers": 0}, {}, "layers=0 is too small: give 1 or more"),
+        ({"dropout": 1.0}, {}, "the dropout 1.0 is not a share below 1"),
+        ({"dropout": float("nan")}, {}, "the dropout nan is not a share below 1"),
+        ({}, {"lr": float("inf")}, "lr=inf is not above 0"),
+        ({}, {"weight_decay": float("nan")}, "weight_decay=nan is too small"),
+        ({}, {"epochs": 0}, "epochs=0 is too small"),
+        ({}, {"patience": 0}, "patience=0 is too small"),
+    ],
+)
+def test_a_frame_that_nothing_can_be_trained_with_is_refused(shape, training, sentence):
+    with pytest.raises(InputError, match=sentence):
+        check_frame(Shape(**shape), TrainingSettings(**training))
 
 
 def test_numpys_numbers_can_be_written():

@@ -112,12 +112,18 @@ class BaselineClassifier(NodeClassifier):
         device = usable_device(self.device)
         split = make_split(graph, "uniform", self.seed) if split is None else split
         check_trainable(graph, split)
-        check_metric(self.metric, graph.num_classes)
+        check_metric(self.metric, graph.num_classes, graph.y[split.val])
         scaling = Scaling.fit(graph.x, settings.scaling)
         inputs = node_inputs(graph, scaling, device=device)
-        sizes = (graph.num_features, graph.num_classes, graph.num_nodes)
         with seeded(self.seed):
-            module = build(self.kind, *sizes, settings.shape, **settings.walks).to(device)
+            module = build(
+                self.kind,
+                graph.num_features,
+                graph.num_classes,
+                graph.num_nodes,
+                settings.shape,
+                **settings.walks,
+            ).to(device)
             history = fit_classifier(
                 module,
                 (inputs, *operators(self.kind, graph, inputs)),
@@ -146,8 +152,8 @@ class BaselineClassifier(NodeClassifier):
         result[order] = found
         return result
 
-    def resolved_settings(self, graph: Graph | None = None) -> BaselineSettings:
-        """What a fit of any graph would be done with; refuses what nothing could be trained with."""
+    def resolved_settings(self, name: str = "") -> BaselineSettings:
+        """What a fit of any graph would be done with; refuses what makes no sense."""
         if self.kind not in PLAIN:
             raise InputError(f"there is no baseline {self.kind!r}: choose one of {', '.join(PLAIN)}")
         generator(self.seed)  # refuses what is no seed
@@ -176,4 +182,4 @@ class BaselineClassifier(NodeClassifier):
             raise InputError(f"steps={walks['steps']} is not a number of steps: give 1 or more")
         if not 0 <= walks.get("teleport", 0) <= 1:
             raise InputError(f"teleport={walks['teleport']} is no probability: give 0.1, say")
-        return walks
+        return {name: int(value) if name == "steps" else value for name, value in walks.items()}

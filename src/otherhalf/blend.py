@@ -18,9 +18,7 @@ def blended(first: Probabilities, second: Probabilities, share: float) -> Probab
     return np.asarray((1 - share) * first + share * second, dtype=np.float32)
 
 
-def choose_share(
-    first: Probabilities, second: Probabilities, y: IntArray, metric: str = "accuracy"
-) -> float:
+def choose_share(first: Probabilities, second: Probabilities, y: IntArray, metric: str = "accuracy") -> float:
     """The share 0, 0.1, …, 1 of ``second`` that is right most often about ``y``; ties go to the likelier.
 
     Args:

@@ -143,7 +143,7 @@ class GOALClassifier(NodeClassifier):
             on_step: Told (stage, steps done, steps at most).
         """
         started = time.perf_counter()
-        settings = self.resolved_settings(graph)
+        settings = self.resolved_settings(graph.name)
         device = usable_device(self.device)
         split = make_split(graph, "uniform", self.seed) if split is None else split
         check_trainable(graph, split)
@@ -219,18 +219,18 @@ class GOALClassifier(NodeClassifier):
         }
         return self
 
-    def resolved_settings(self, graph: Graph) -> Settings:
-        """What a fit of this graph would be done with; refuses what nothing could be trained with."""
+    def resolved_settings(self, name: str = "") -> Settings:
+        """What a fit of the graph of this name would be done with; refuses what makes no sense."""
         if self.follow not in FOLLOW:
             raise InputError(f"follow={self.follow!r} is not known: choose one of {', '.join(FOLLOW)}")
         generator(self.seed)  # refuses what is no seed
-        settings = with_overrides(preset_settings(self.preset, graph), self._overrides())
+        settings = with_overrides(preset_settings(self.preset, name), self._overrides())
         check_settings(settings)
         return settings
 
     def run_identity(self, graph: Graph, split: Split) -> str:
         """A hash of all that decides a fit; a checkpoint of any other fit is not taken up."""
-        settings = to_dict(self.resolved_settings(graph))
+        settings = to_dict(self.resolved_settings(graph.name))
         plain = [__version__, graph.unlabelled_fingerprint, settings, self.seed]
         plain += [self.follow, self.device, self.metric]
         digest = hashlib.sha256(json.dumps(plain, default=plain_number).encode())

@@ -5,15 +5,31 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from otherhalf.cli_experiments import compare, reproduce, search
 from otherhalf.console import progress, run
 from otherhalf.errors import InputError
-
-if TYPE_CHECKING:
-    from otherhalf.graph import Graph
+from otherhalf.malloc import keep_freed_memory
+from otherhalf.options import (
+    Data,
+    Device,
+    Directed,
+    Features,
+    Follow,
+    Id,
+    Json,
+    Kind,
+    Label,
+    Preset,
+    Seed,
+    Source,
+    Target,
+    Threads,
+    open_graph,
+)
 
 app = typer.Typer(
     help="Find the missing half of a graph and classify its nodes with both halves.",
@@ -22,29 +38,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-DATA_HELP = (
-    "A data set's name, an .npz file, or nodes.csv,edges.csv (or .parquet). "
-    "`otherhalf datasets` lists the names."
-)
-Data = Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP)]
-Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on standard output.")]
-Threads = Annotated[int | None, typer.Option(min=1, help="Threads to compute with; default: all cores.")]
-Device = Annotated[str, typer.Option(help="cpu, or cuda where there is a GPU.")]
-Seed = Annotated[int, typer.Option(min=0, help="Decides everything random, the split included.")]
-Kind = Annotated[
-    str, typer.Option("--split", help="How nodes are split: uniform, stratified, quota, fixed or public.")
-]
-Follow = Annotated[
-    str, typer.Option(help="Whose verdict decides which half is missing: ks, labels, homophily, heterophily.")
-]
-Preset = Annotated[str, typer.Option(help="best, or paper: the settings of the paper.")]
-Id = Annotated[str | None, typer.Option("--id", help="Tables: the node table's id column.")]
-Label = Annotated[str | None, typer.Option(help="Tables: the label column.")]
-Features = Annotated[str | None, typer.Option(help="Tables: the feature columns, with commas between.")]
-Source = Annotated[str | None, typer.Option(help="Tables: the edge table's source column.")]
-Target = Annotated[str | None, typer.Option(help="Tables: the edge table's target column.")]
-Directed = Annotated[bool, typer.Option("--directed", help="Tables: remember the direction of edges.")]
 
 
 @app.command()
@@ -82,7 +75,7 @@ def diagnose(
         from otherhalf.nn.inputs import usable_device
 
         usable_device(device)
-    graph = _open(data, id, label, features, source, target, directed)
+    graph = open_graph(data, id, label, features, source, target, directed)
     try:
         parts = make_split(graph, split or "uniform", seed)
     except InputError:
@@ -122,7 +115,7 @@ def complement(
     from otherhalf.data.splits import split as make_split
 
     _set_threads(threads)
-    graph = _open(data, id, label, features, source, target, directed)
+    graph = open_graph(data, id, label, features, source, target, directed)
     parts = make_split(graph, split, seed)
     if out is not None:
         check_place(out, (".npz",))
@@ -186,7 +179,7 @@ def fit(
     _set_threads(threads)
     if resume and out is None:
         raise InputError("--resume needs to know which fit to go on with: give its folder with --out")
-    graph = _open(data, id, label, features, source, target, directed)
+    graph = open_graph(data, id, label, features, source, target, directed)
     parts = make_split(graph, split, seed)
     from otherhalf.classifier import GOALClassifier
 
@@ -218,13 +211,18 @@ def predict(
 
     fitted = GOALClassifier.load(model)
     fitted.device = device
-    graph = _open(data, id, label, features, source, target, directed)
+    graph = open_graph(data, id, label, features, source, target, directed)
     probabilities = fitted.predict_proba(graph)
     labels = fitted.classes_[probabilities.argmax(axis=1)]
     write_predictions(out, graph, labels, probabilities, fitted.classes_)
     new = graph.num_nodes - fitted.missing_half_.num_nodes
     result = {"nodes": graph.num_nodes, "new_nodes": new, "out": str(out)}
     _print(result, f"{graph.num_nodes} predictions ({new} for new nodes) written to {out}.", as_json)
+
+
+app.command()(compare)
+app.command()(reproduce)
+app.command()(search)
 
 
 @app.command()
@@ -260,13 +258,8 @@ def datasets(as_json: Json = False) -> None:
 
 def main() -> None:
     """Run the command line: status 0 done, 2 the input is wrong, 1 anything else."""
+    keep_freed_memory()
     run(app)
-
-
-def _open(data: str, *columns: Any) -> Graph:
-    from otherhalf.data.source import Columns, open_data
-
-    return open_data(data, Columns(*columns))
 
 
 def _set_threads(threads: int | None) -> None:

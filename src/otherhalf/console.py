@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from otherhalf.errors import InputError
+from otherhalf.errors import InputError, RunsFailed
 
 if TYPE_CHECKING:
     from otherhalf.complement.missing_half import OnStep
@@ -19,7 +19,10 @@ USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 """The parent of typer's own errors (a wrong option, a missing argument), which it does not export."""
 
 SIGINT_STATUS = 130
-STOPPED = "stopped; a fit with --out can be taken up again with --resume"
+STOPPED = (
+    "stopped; what is finished is kept: a fit with --out goes on with --resume, an experiment with the same "
+    "command"
+)
 
 
 def run(app: typer.Typer) -> NoReturn:
@@ -32,7 +35,7 @@ def run(app: typer.Typer) -> NoReturn:
         _leave(2, str(error))
     except (KeyboardInterrupt, typer.Abort):
         _leave(1, STOPPED)
-    except OSError as error:
+    except (OSError, RunsFailed) as error:
         _leave(1, str(error))
     except USAGE_ERROR as error:
         _leave(2, _one_line(error))

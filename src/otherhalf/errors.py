@@ -3,3 +3,7 @@ class InputError(ValueError):
 
     The command line prints the sentence and leaves with status 2; nothing else does.
     """
+
+
+class RunsFailed(Exception):
+    """Some runs of an experiment ended without a result; the others are kept."""

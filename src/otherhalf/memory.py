@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +11,6 @@ from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.nn.inputs import DENSE_SHARE
 from otherhalf.settings import Settings
-
-MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # malloc.h: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD
 
 FLOAT = 4
 STATES = 8
@@ -75,17 +71,3 @@ def _feature_bytes(graph: Graph) -> int:
     if not isinstance(graph.x, np.ndarray) and graph.x.nnz < DENSE_SHARE * cells:
         return int(graph.x.nnz) * ENTRY
     return cells * FLOAT * 3  # the features, a dropped-out copy, and its mask
-
-
-def keep_freed_memory() -> None:
-    """Let this process keep what it frees for its next use, where the C library is glibc.
-
-    Training frees and asks for matrices of the same sizes in every epoch. By default the large ones go back
-    to the system each time and come back as empty pages, one fault for each: on Amazon Computers an epoch of
-    a GCN takes a sixth less time without that. It is for whole programs to decide, so the library itself
-    never calls this; the command line and the runs of an experiment do.
-    """
-    with suppress(AttributeError, OSError):  # another C library, or another system
-        mallopt = ctypes.CDLL(None).mallopt
-        mallopt(MMAP_THRESHOLD, 1 << 30)
-        mallopt(TRIM_THRESHOLD, (1 << 31) - 1)

@@ -13,12 +13,17 @@ from otherhalf.validation import IntArray
 METRICS = ("accuracy", "roc_auc")
 
 
-def check_metric(metric: str, num_classes: int) -> None:
-    """Refuse a metric that is unknown, or that this many classes do not have."""
+def check_metric(metric: str, num_classes: int, val_y: IntArray | None = None) -> None:
+    """Refuse a metric that is unknown, or that this many classes, or these validation labels, do not have."""
     if metric not in METRICS:
         raise InputError(f"there is no metric {metric!r}: choose one of {', '.join(METRICS)}")
     if metric == "roc_auc" and num_classes != 2:
         raise InputError(f"ROC-AUC is for two classes and there are {num_classes}: choose accuracy")
+    if metric == "roc_auc" and val_y is not None and len(np.unique(val_y)) < 2:
+        raise InputError(
+            "all validation nodes have one class, and then there is no ROC-AUC to select by: give a split "
+            "whose val part has both, or choose accuracy"
+        )
 
 
 def score(metric: str, scores: npt.NDArray[Any], y: IntArray) -> float:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from otherhalf.errors import InputError
-from otherhalf.graph import Graph
 from otherhalf.nn.skeleton import Shape
 from otherhalf.settings import ComplementSettings, EncoderSettings, GOALSettings, HeadSettings, Settings
 from otherhalf.training import TrainingSettings
@@ -82,21 +81,21 @@ UNSEEN = PaperChoice((1, 1, 1, 1))
 """For graphs that are not in the paper: the special case it derives (label ``eq:proof agc conv``)."""
 
 
-def _paper(graph: Graph) -> Settings:
+def _paper(name: str) -> Settings:
     """Two plain layers H' = σ((αI + βÂ_o − γÂ_t − δÂ_tÂ_o)HW) with fixed coefficients.
 
     The ranking loss is the paper's sum over targets. The paper is silent on hidden width, dropout and
     stopping: those are the usual ones of GCN, with early stopping on validation.
     """
-    choice = PAPER.get(graph.name, UNSEEN)
+    choice = PAPER.get(name, UNSEEN)
     best = BEST.complement
     return Settings(
-        scaling=choice.scaling if graph.name in PAPER else "auto",
+        scaling=choice.scaling if name in PAPER else "auto",
         complement=replace(
             best,
             encoder=replace(best.encoder, kind=choice.encoder),
             head=replace(best.head, mean_ranking_loss=False),
-            k_homophily=choice.k if graph.name in PAPER else best.k_homophily,
+            k_homophily=choice.k if name in PAPER else best.k_homophily,
             k_heterophily=choice.k,
         ),
         goal=GOALSettings(
@@ -107,11 +106,11 @@ def _paper(graph: Graph) -> Settings:
     )
 
 
-def preset_settings(preset: str, graph: Graph) -> Settings:
-    """The settings of a preset for this graph."""
+def preset_settings(preset: str, name: str) -> Settings:
+    """The settings of a preset for the graph of this name; ``paper`` knows those of the paper."""
     if preset not in PRESETS:
         raise InputError(f"there is no preset {preset!r}: choose one of {', '.join(PRESETS)}")
-    return BEST if preset == "best" else _paper(graph)
+    return BEST if preset == "best" else _paper(name)
 
 
 # ---------------------------------------------------------------------- what the user says instead

@@ -13,7 +13,7 @@ from otherhalf.nn.skeleton import NORMS, OUTPUTS, TRUNKS, Shape
 from otherhalf.training import TrainingSettings
 
 SCALINGS = ("none", "row", "standard", "auto")
-ENCODERS = ("mlp", "gcn", "gcn-plain", "gat", "structure", "auto")
+ENCODERS = ("mlp", "gcn", "gcn-plain", "gat", "appnp", "appnp-plain", "acmgcn", "sage", "structure", "auto")
 
 
 @dataclass(frozen=True)

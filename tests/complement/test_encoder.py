@@ -5,20 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from sklearn.metrics import roc_auc_score
 from torch.nn import functional as F
 
 from otherhalf.complement import encoder as encoder_module
-from otherhalf.complement.encoder import AUTO, Encoder, build, fit_classifier, operators, pretrain
+from otherhalf.complement.encoder import AUTO, Encoder, fit_classifier, pretrain
 from otherhalf.data.splits import split as make_split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.graph import Graph, Split
+from otherhalf.nn.baselines.registry import build, operators
 from otherhalf.nn.inputs import Scaling, node_inputs
 from otherhalf.nn.skeleton import Shape
 from otherhalf.settings import EncoderSettings
 from otherhalf.training import Checkpoint, History, TrainingSettings
 
 KINDS = ["mlp", "gcn", "gat", "structure"]
-CPU = torch.device("cpu")
 SHAPE = Shape(hidden=16, dropout=0.5)
 
 
@@ -44,18 +45,6 @@ def encoder_settings(kind: str, epochs: int = 5, **options) -> EncoderSettings:
 # ---------------------------------------------------------------------- its parts
 
 
-def test_operators_of_a_path_by_hand():
-    path = Graph(edges=np.array([[0, 1], [1, 2]]), x=np.ones((3, 1)))
-    (a,) = operators("gcn", path, CPU)
-    s = 1 / np.sqrt(6)  # with self loops the degrees are 2, 3 and 2
-    expected = torch.tensor([[1 / 2, s, 0], [s, 1 / 3, s], [0, s, 1 / 2]], dtype=torch.float32)
-    torch.testing.assert_close(a.matrix.to_dense(), expected)
-    (edge_index,) = operators("gat", path, CPU)
-    both_ways_and_loops = [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (2, 1), (2, 2)]
-    assert sorted(map(tuple, edge_index.T.tolist())) == both_ways_and_loops
-    assert operators("mlp", path, CPU) == operators("structure", path, CPU) == ()
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_embedding_is_the_hidden_state_before_the_prediction(graph, inputs, kind):
     torch.manual_seed(0)
@@ -65,8 +54,8 @@ def test_embedding_is_the_hidden_state_before_the_prediction(graph, inputs, kind
     assert z.shape == (graph.num_nodes, 16)
     assert not z.requires_grad
     last = module.layers[-1]
-    logits = last(z, *operators(kind, graph, CPU))
-    torch.testing.assert_close(logits, module.eval()(inputs, *operators(kind, graph, CPU)))
+    logits = last(z, *operators(kind, graph, inputs))
+    torch.testing.assert_close(logits, module.eval()(inputs, *operators(kind, graph, inputs)))
 
 
 def test_only_the_structure_encoder_reads_adjacency_rows(graph, inputs):
@@ -104,11 +93,51 @@ def test_loss_is_of_training_nodes_and_score_of_validation_nodes():
     assert minus_loss == pytest.approx(-(np.log(1 + np.exp(3)) + np.log(1 + np.exp(-0.5))) / 2)
 
 
+class Scripted(torch.nn.Module):
+    """Gives the next of its logits whenever it is evaluated; its one weight counts the training steps."""
+
+    def __init__(self, *evaluations):
+        super().__init__()
+        self.left = iter(evaluations)
+        self.weight = torch.nn.Parameter(torch.zeros(1))
+
+    def forward(self):
+        if self.training:
+            return torch.zeros(8, 2) + torch.stack([self.weight, -self.weight], dim=1)
+        margins = torch.tensor([0.0, 0.0, *next(self.left), 0.0, 0.0])
+        return torch.stack([torch.zeros(8), margins], dim=1)
+
+
+@pytest.mark.parametrize(("metric", "best"), [("accuracy", 0), ("roc_auc", 1)])
+def test_the_metric_decides_which_epoch_is_kept(metric, best):
+    y = np.array([0, 1, 0, 0, 1, 1, 0, 1])
+    graph = Graph(edges=np.array([[0, 2, 4, 6], [1, 3, 5, 7]]), x=np.ones((8, 1)), y=y)
+    split = Split(train=[0, 1], val=[2, 3, 4, 5], test=[6, 7])
+    # First three of four right, but 2 of 4 pairs in order; then two right, and all in order; then neither.
+    module = Scripted([-1.0, -0.5, -2.0, 1.0], [1.0, 2.0, 3.0, 4.0], [1.0, 1.0, -1.0, -1.0])
+    history = fit_classifier(module, (), graph, split, TrainingSettings(epochs=3), metric=metric)
+    expected = {"accuracy": [0.75, 0.5, 0.0], "roc_auc": [0.5, 1.0, 0.0]}
+    assert [first for first, _ in history.scores] == expected[metric]
+    assert history.best_epoch == best
+
+
+@pytest.mark.parametrize("kind", ["auto", "gcn"])
+def test_pretraining_selects_by_the_metric_it_is_given(kind):
+    graph = contextual_sbm(num_nodes=120, num_classes=2, num_features=6, signal=0.5, homophily=0.6, seed=3)
+    split, inputs = make_split(graph, "uniform", seed=0), node_inputs(graph, Scaling.fit(graph.x, "auto"))
+    encoder = pretrain(graph, split, inputs, encoder_settings(kind, epochs=20), seed=0, metric="roc_auc")
+    history = encoder.history
+    assert history.best_epoch == max(range(history.epochs), key=lambda epoch: history.scores[epoch])
+    probabilities = encoder.probabilities(graph, inputs)[split.val]
+    truth = roc_auc_score(graph.y[split.val], probabilities[:, 1])
+    assert history.best_score[0] == pytest.approx(truth, abs=1e-3)  # probabilities may round to ties
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_pretraining_learns_and_keeps_its_best_epoch(graph, split, inputs, kind):
     encoder = pretrain(graph, split, inputs, encoder_settings(kind, epochs=40, lr=0.02), seed=0)
     assert encoder.kind == kind
-    logits = encoder.module(inputs, *operators(kind, graph, CPU))
+    logits = encoder.module(inputs, *operators(kind, graph, inputs))
     accuracy = float((logits.argmax(1).numpy() == graph.y)[split.val].mean())
     assert accuracy == pytest.approx(encoder.history.best_score[0])
     assert accuracy > 0.6  # one in three by chance

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from otherhalf.nn.sparse import SparseOperator, normalized_adjacency
+from otherhalf.nn.sparse import SparseOperator, mean_adjacency, normalized_adjacency
 
 # [4, 5], not symmetric, row 2 and column 3 empty.
 DENSE = np.array(
@@ -214,3 +214,44 @@ def test_normalisation_equals_the_dense_formula(seed, nodes, density):
     operator = normalized_adjacency(sp.csr_matrix(adjacency))
     np.testing.assert_allclose(dense_of(operator).numpy(), root @ adjacency @ root, atol=1e-6)
     assert torch.equal(dense_of(operator), dense_of(operator).T)  # the promise the backward pass rests on
+
+
+def test_mean_of_a_path_by_hand():
+    expected = torch.tensor([[0, 1, 0, 0], [1 / 2, 0, 1 / 2, 0], [0, 1, 0, 0], [0, 0, 0, 0]])
+    torch.testing.assert_close(dense_of(mean_adjacency(PATH)), expected)
+
+
+def test_mean_of_a_path_with_self_loops_by_hand():
+    h, t = 1 / 2, 1 / 3  # a node alone has itself
+    expected = torch.tensor([[h, h, 0, 0], [t, t, t, 0], [0, h, h, 0], [0, 0, 0, 1]])
+    torch.testing.assert_close(dense_of(mean_adjacency(PATH, self_loops=True)), expected)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 10_000),
+    nodes=st.integers(2, 9),
+    density=st.floats(0.0, 1.0),
+    self_loops=st.booleans(),
+)
+def test_mean_equals_the_dense_formula_both_ways(seed, nodes, density, self_loops):
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((nodes, nodes)) < density, k=1)
+    adjacency = (upper | upper.T).astype(np.float32)
+    before = sp.csr_matrix(adjacency)
+    operator = mean_adjacency(before, self_loops=self_loops)
+    np.testing.assert_array_equal(before.toarray(), adjacency)  # the caller's matrix stays as it was
+    looped = adjacency + np.eye(nodes, dtype=np.float32) * self_loops
+    expected = looped / np.maximum(looped.sum(axis=1, keepdims=True), 1)
+    np.testing.assert_allclose(dense_of(operator).numpy(), expected, atol=1e-6)
+    # It is not symmetric: the backward pass needs a transpose of its own.
+    np.testing.assert_allclose(operator.transpose.to_dense().numpy(), expected.T, atol=1e-6)
+    sums = dense_of(operator).sum(dim=1)
+    torch.testing.assert_close(sums, torch.from_numpy((looped.sum(axis=1) > 0).astype(np.float32)))
+
+
+def test_gradient_through_a_mean():
+    h, weights = torch.randn(4, 2, requires_grad=True), torch.randn(4, 2)
+    operator = mean_adjacency(PATH)
+    ((operator @ h) * weights).sum().backward()
+    torch.testing.assert_close(h.grad, dense_of(operator).T @ weights)

@@ -147,7 +147,7 @@ def find_missing_half(
         device: ``cpu`` or ``cuda``.
         on_step: Told (stage, steps done, steps at most).
     """
-    chosen = preset_settings(preset, graph)
+    chosen = preset_settings(preset, graph.name)
     complement = settings or chosen.complement
     check_trainable(graph, split)
     require_memory_for_fit(graph, len(split.train), replace(chosen, complement=complement))

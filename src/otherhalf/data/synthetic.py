@@ -131,15 +131,13 @@ def _draw_edges(y: IntArray, count: int, homophily: float, rng: np.random.Genera
     order = np.argsort(y, kind="stable")
     end = np.searchsorted(y[order], y[order], side="right")
     nodes = np.arange(len(y))
-    within = _draw_pairs(nodes + 1, end, inside, "within the classes", rng)
-    between = _draw_pairs(end, np.full_like(end, len(y)), count - inside, "between classes", rng)
+    within = draw_pairs(nodes + 1, end, inside, "within the classes", rng)
+    between = draw_pairs(end, np.full_like(end, len(y)), count - inside, "between classes", rng)
     edges: IntArray = order[np.concatenate([within, between], axis=1)]
     return edges
 
 
-def _draw_pairs(
-    start: IntArray, stop: IntArray, count: int, where: str, rng: np.random.Generator
-) -> IntArray:
+def draw_pairs(start: IntArray, stop: IntArray, count: int, where: str, rng: np.random.Generator) -> IntArray:
     """``count`` distinct pairs (u, v), uniform over all with start[u] ≤ v < stop[u]."""
     before = np.concatenate([[0], np.cumsum(stop - start)])
     if count > before[-1]:

@@ -9,7 +9,6 @@ from otherhalf.baselines import BaselineClassifier
 from otherhalf.classifier import GOALClassifier
 from otherhalf.errors import InputError
 from otherhalf.experiments.job import Job, plain
-from otherhalf.graph import Graph
 from otherhalf.nn.baselines.registry import KINDS
 from otherhalf.settings import to_dict
 
@@ -44,25 +43,24 @@ def make_model(
         raise InputError(f"{name} does not take these settings ({error}): correct them") from error
 
 
-def configuration(name: str, params: Mapping[str, Any], metric: str, graph: Graph) -> dict[str, Any]:
+def configuration(name: str, params: Mapping[str, Any], metric: str, data: str) -> dict[str, Any]:
     """All that decides a fit but data, split and seed: what was said, and what came of it.
 
     What came of it stands beside what was said, because a preset or a default may change: then a run counts
     as another one.
     """
-    model = make_model(name, params, 0, metric)
-    resolved = to_dict(model.resolved_settings(graph))
+    resolved = to_dict(make_model(name, params, 0, metric).resolved_settings(data))
     full: dict[str, Any] = plain({"params": dict(params), "settings": resolved, "metric": metric})
     return full
 
 
-def model_of(job: Job, graph: Graph) -> Classifier:
+def model_of(job: Job) -> Classifier:
     """The model that a job describes, if this version would still fit it with the same settings."""
-    options = job.options
-    model = make_model(job.model, options["params"], job.seed, options["metric"])
-    if configuration(job.model, options["params"], options["metric"], graph) != options:
+    params, metric = job.options["params"], job.options["metric"]
+    wanted = configuration(job.model, params, metric, job.data)
+    if any(job.options[name] != value for name, value in wanted.items()):
         raise InputError(
             f"{job.model} on {job.data}: this version resolves its settings differently from the job's: plan "
             "the experiment again"
         )
-    return model
+    return make_model(job.model, params, job.seed, metric)

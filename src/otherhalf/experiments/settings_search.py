@@ -8,22 +8,26 @@ the one with the best mean over all splits is taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
+from otherhalf.errors import InputError
 from otherhalf.experiments.job import Job
-from otherhalf.experiments.models import configuration
+from otherhalf.experiments.models import make_model
 from otherhalf.experiments.store import Store
-from otherhalf.experiments.tasks import data_hash
-from otherhalf.graph import Graph
+from otherhalf.experiments.subject import Subject
 from otherhalf.seeds import generator
 
 SEEDS = (50, 51, 52)
 """The splits that settings are chosen on; no reported run uses them."""
 
+PUBLISHED_SEEDS = (0, 1, 2)
+"""Published splits are few and all reported: settings are chosen on the validation nodes of the first."""
+
 TRIALS = 8
+MOST_TRIALS = 200
 FINALISTS = 2
 
 COMMON = {"epochs": 300, "patience": 40}
@@ -35,7 +39,7 @@ FRAMES: tuple[tuple[Any, ...], ...] = (
     (128, 2, 0.7, "none", False, 0.01, 5e-4, "auto"),
     (128, 2, 0.5, "layer", True, 0.005, 5e-5, "auto"),
     (64, 3, 0.5, "batch", True, 0.01, 5e-4, "auto"),
-    (128, 3, 0.2, "layer", False, 0.005, 5e-4, "auto"),
+    (64, 2, 0.5, "layer", True, 0.05, 5e-5, "auto"),
     (64, 2, 0.2, "none", True, 0.01, 5e-5, "row"),
     (128, 2, 0.7, "batch", True, 0.01, 5e-5, "auto"),
 )
@@ -44,8 +48,8 @@ FRAMES: tuple[tuple[Any, ...], ...] = (
 OWN: dict[str, dict[str, tuple[Any, ...]]] = {
     "appnp": {"steps": (10, 10, 10, 10, 5, 5, 10, 10), "teleport": (0.1, 0.1, 0.2, 0.1, 0.5, 0.2, 0.2, 0.5)},
     "gprgnn": {
-        "steps": (10, 10, 10, 10, 10, 5, 10, 10),
-        "teleport": (0.1, 0.1, 0.5, 0.1, 0.9, 0.5, 0.2, 0.9),
+        "steps": (10, 10, 10, 10, 10, 10, 10, 10),
+        "teleport": (0.1, 0.1, 0.5, 0.1, 0.9, 1.0, 0.2, 0.9),
     },
     "chebynet": {"steps": (2, 2, 1, 1, 1, 2, 3, 2)},
 }
@@ -75,6 +79,7 @@ class Choice:
 
 def candidates(model: str, count: int) -> list[dict[str, Any]]:
     """The first ``count`` trials of a model: always the same ones, none twice."""
+    _check(count)
     if model == "goal":
         found = [dict(params) for params in GOAL]
     else:
@@ -86,99 +91,103 @@ def candidates(model: str, count: int) -> list[dict[str, Any]]:
         ]
     rng = generator(0)
     names = sorted({name for params in found for name in params} - {"preset", *COMMON})
+    listed = [params for params in found if "preset" not in params]
+    seen = [_resolved(model, params) for params in found]
     while len(found) < count:
-        # Each value from one of the trials that give one: a new combination of what is known to make sense.
+        # Each as one of the list has it, also left out: a new combination of what is known to make sense.
         drawn = dict(COMMON) if model != "goal" else {}
         for name in names:
-            values = [params[name] for params in found[:TRIALS] if name in params]
-            drawn[name] = values[int(rng.integers(len(values)))]
-        if drawn not in found:
+            chosen = listed[int(rng.integers(len(listed)))]
+            drawn |= {name: chosen[name]} if name in chosen else {}
+        if _resolved(model, drawn) not in seen:
             found.append(drawn)
+            seen.append(_resolved(model, drawn))
     return found[:count]
+
+
+def _check(count: int) -> None:
+    if not 1 <= count <= MOST_TRIALS:
+        raise InputError(f"{count} trials cannot be made for every model: give 1 to {MOST_TRIALS}")
+
+
+def _resolved(model: str, params: dict[str, Any]) -> Any:
+    return make_model(model, params, 0, "accuracy").resolved_settings()
+
+
+def search_seeds(split: str) -> tuple[int, ...]:
+    """The splits that settings are chosen on under this protocol."""
+    return {"fixed": PUBLISHED_SEEDS, "public": (0,)}.get(split, SEEDS)
 
 
 Run = Callable[[Sequence[Job]], None]
 """Sees to it that the store has a record of each of these jobs."""
 
 
-@dataclass(frozen=True)
-class Subject:
-    """One model on one graph, whose settings are looked for."""
-
-    model: str
-    graph: Graph
-    data: str
-    metric: str
-    split: str = "uniform"
-
-    def job(self, params: Mapping[str, Any], seed: int, task: str = "trial") -> Job:
-        """A run of this model on this graph."""
-        return Job(
-            task,
-            self.data,
-            data_hash(self.graph, self.split),
-            self.model,
-            configuration(self.model, params, self.metric, self.graph),
-            self.split,
-            seed,
-        )
-
-
 def search(
-    subjects: Iterable[Subject],
+    wanted: Iterable[tuple[str, Subject]],
     store: Store,
     run: Run,
     *,
     trials: int = TRIALS,
     seeds: Sequence[int] = SEEDS,
 ) -> list[Choice]:
-    """The settings found for each subject, in their order.
+    """The settings found for each model and graph, in their order.
 
-    Three rounds over all subjects at once, so that no core waits: the defaults, which also tell which encoder
-    suits GOAL (the other trials keep to it); the other trials on the first split; the finalists on the rest.
+    Three rounds over all of them at once, so that no core waits: the defaults, which also tell which encoder
+    suits GOAL (its other trials keep to it); the other trials on the first split; the finalists on the rest.
     """
-    subjects = list(subjects)
+    _check(trials)
+    pairs = [_Search(model, subject, store) for model, subject in wanted]
     first = seeds[0]
-    run([subject.job(candidates(subject.model, 1)[0], first) for subject in subjects])
-    tried = [_trials(subject, store, trials, first) for subject in subjects]
-    run([subject.job(p, first) for subject, each in zip(subjects, tried, strict=True) for p in each])
-    finalists = [
-        sorted(each, key=lambda p, s=subject: -_validation(s, p, store, [first]))[:FINALISTS]  # type: ignore[misc]
-        for subject, each in zip(subjects, tried, strict=True)
-    ]
+    run([each.job(candidates(each.model, 1)[0], first) for each in pairs])
+    tried = [each.trials(trials, first) for each in pairs]
+    run([each.job(params, first) for each, tries in zip(pairs, tried, strict=True) for params in tries])
+    best = [each.best(tries, [first])[:FINALISTS] for each, tries in zip(pairs, tried, strict=True)]
     run(
         [
-            subject.job(p, seed)
-            for subject, each in zip(subjects, finalists, strict=True)
-            for p in each
+            each.job(params, seed)
+            for each, finalists in zip(pairs, best, strict=True)
+            for params in finalists
             for seed in seeds[1:]
         ]
     )
-    choices = []
-    for subject, each in zip(subjects, finalists, strict=True):
-        values = [_validation(subject, p, store, seeds) for p in each]
-        best = max(range(len(each)), key=values.__getitem__)
-        choices.append(Choice(each[best], values[best], trials))
-    return choices
+    return [
+        each.choice(each.best(finalists, seeds)[0], seeds, trials)
+        for each, finalists in zip(pairs, best, strict=True)
+    ]
 
 
-def _trials(subject: Subject, store: Store, count: int, first: int) -> list[dict[str, Any]]:
-    each = candidates(subject.model, count)
-    if subject.model != "goal":
-        return each
-    # The encoder that the defaults chose on validation; to train all four in every trial would buy nothing.
-    record = store.get(subject.job(each[0], first))
-    if record is None:
-        return each
-    plain = record.result["encoder"] == "gcn" and record.result["encoder_plain"]
-    encoder = "gcn-plain" if plain else record.result["encoder"]
-    return [p if "preset" in p or not p else {**p, "encoder": encoder} for p in each]
+@dataclass(frozen=True)
+class _Search:
+    """The search for one model on one graph."""
 
+    model: str
+    subject: Subject
+    store: Store
 
-def _validation(subject: Subject, params: dict[str, Any], store: Store, seeds: Sequence[int]) -> float:
-    found = []
-    for seed in seeds:
-        record = store.get(subject.job(params, seed))
-        # A trial that failed, or whose score is not defined, is one that nobody would choose.
-        found.append(-1.0 if record is None or record.result["val"] is None else record.result["val"])
-    return mean(found)
+    def job(self, params: dict[str, Any], seed: int) -> Job:
+        return self.subject.job("trial", self.model, params, seed)
+
+    def trials(self, count: int, first: int) -> list[dict[str, Any]]:
+        each = candidates(self.model, count)
+        record = self.store.get(self.job(each[0], first))
+        if self.model != "goal" or record is None:
+            return each
+        # The encoder that the defaults chose on validation: to train all four in every trial buys nothing.
+        plain = record.result["encoder"] == "gcn" and record.result["encoder_plain"]
+        encoder = "gcn-plain" if plain else record.result["encoder"]
+        return [p if "preset" in p or not p else {**p, "encoder": encoder} for p in each]
+
+    def best(self, tries: list[dict[str, Any]], seeds: Sequence[int]) -> list[dict[str, Any]]:
+        return sorted(tries, key=lambda params: -self.validation(params, seeds))
+
+    def validation(self, params: dict[str, Any], seeds: Sequence[int]) -> float:
+        found = []
+        for seed in seeds:
+            record = self.store.get(self.job(params, seed))
+            # A trial that failed, or whose score is not defined, is one that nobody would choose.
+            found.append(-1.0 if record is None or record.result["val"] is None else record.result["val"])
+        return mean(found)
+
+    def choice(self, params: dict[str, Any], seeds: Sequence[int], trials: int) -> Choice:
+        return Choice(params, self.validation(params, seeds), trials)

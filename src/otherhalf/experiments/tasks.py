@@ -8,21 +8,17 @@ from typing import Any
 import numpy as np
 
 from otherhalf.classifier import GOALClassifier
-from otherhalf.data.entries import splits_fingerprint
 from otherhalf.data.source import open_data
 from otherhalf.data.splits import split as make_split
+from otherhalf.duplicates import audit_duplicates
 from otherhalf.errors import InputError
+from otherhalf.experiments import half_tasks
 from otherhalf.experiments.job import Job
 from otherhalf.experiments.models import Classifier, model_of
+from otherhalf.experiments.subject import data_hash
 from otherhalf.graph import Graph, Split
-from otherhalf.memory import keep_freed_memory
+from otherhalf.malloc import keep_freed_memory
 from otherhalf.metrics import score
-
-
-def data_hash(graph: Graph, split: str) -> str:
-    """What decides a run on this graph: its content, and its published splits where they are used."""
-    published = splits_fingerprint(graph) if split in ("fixed", "public") else ""
-    return f"{graph.fingerprint}:{published}" if published else graph.fingerprint
 
 
 class Worker:
@@ -62,16 +58,33 @@ def trial(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
     return result
 
 
-TASKS: dict[str, Callable[[Job, Graph, Split], dict[str, Any]]] = {"fit": fit, "trial": trial}
+def audit(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
+    """How many test nodes a look-up of identical training nodes answers, and what it scores."""
+    found = audit_duplicates(graph, split).to_dict()
+    best = max(found["kinds"], key=lambda kind: found["kinds"][kind]["accuracy"])
+    return {**found, "best": best, "test": found["kinds"][best]["accuracy"]}
+
+
+TASKS: dict[str, Callable[[Job, Graph, Split], dict[str, Any]]] = {
+    "fit": fit,
+    "trial": trial,
+    "audit": audit,
+    "ablation": half_tasks.ablation,
+    "half": half_tasks.half,
+    "diagnose": half_tasks.diagnosis,
+    "filter": half_tasks.linear_filter,
+    "restart": half_tasks.with_model_seed(fit),
+}
 
 
 def _fitted(job: Job, graph: Graph, split: Split) -> tuple[Classifier, np.ndarray[Any, Any]]:
-    model = model_of(job, graph).fit(graph, split)
+    model = model_of(job).fit(graph, split)
     return model, model.predict_proba(graph)
 
 
 def _about(model: Classifier, graph: Graph, split: Split) -> dict[str, Any]:
-    result: dict[str, Any] = {"epochs": _epochs(model), "stages": model.seconds_}
+    sizes = {"train": len(split.train), "val": len(split.val), "test": len(split.test)}
+    result: dict[str, Any] = {"epochs": _epochs(model), "stages": model.seconds_, "nodes": sizes}
     if isinstance(model, GOALClassifier):
         half = model.missing_half_
         result |= {

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from otherhalf.complement.missing_half import MissingHalf
 from otherhalf.complement.search import cosines, top_k, unit_rows
-from otherhalf.data.synthetic import _draw_pairs
+from otherhalf.data.synthetic import draw_pairs
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.homophily import edge_homophily
@@ -89,7 +89,7 @@ def random_half(num_nodes: int, num_edges: int, seed: int = 0) -> IntArray:
     """``[2, E]``: an Erdős–Rényi graph G(N, E), uniform over all graphs of exactly E edges; i < j."""
     _check_edges(num_nodes, num_edges)
     first, stop = np.arange(1, num_nodes + 1), np.full(num_nodes, num_nodes)
-    return _draw_pairs(first, stop, num_edges, "in the graph", generator(seed))
+    return draw_pairs(first, stop, num_edges, "in the graph", generator(seed))
 
 
 def compare_topologies(

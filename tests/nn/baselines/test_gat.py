@@ -1,69 +1,201 @@
-"""The layer of GAT against PyG's, with the same weights."""
+"""The layer of GAT against PyG's with the same weights, and against a dense softmax."""
 
+import numpy as np
 import pytest
-import scipy.sparse as sp
 import torch
+from torch.nn import functional as F
 from torch_geometric.nn import GATConv
 
-from otherhalf.nn.baselines.gat import GAT, GraphAttention
+from otherhalf.graph import Graph
+from otherhalf.nn.baselines import gat
+from otherhalf.nn.baselines.gat import GAT, HEADS, SAFE_RANGE, GraphAttention, Neighbourhoods
 from otherhalf.nn.skeleton import NodeInputs, Shape
-from otherhalf.nn.sparse import SparseOperator
 
-NODES = 6
-EDGES = torch.tensor([[0, 1, 2, 0, 3], [1, 2, 3, 2, 4]])  # node 5 stands alone
-BOTH_WAYS = torch.cat([EDGES, EDGES.flip(0)], dim=1)
-LOOPS = torch.arange(NODES).expand(2, -1)
-WITH_LOOPS = torch.cat([BOTH_WAYS, LOOPS], dim=1)
+ALONE = -1  # the last node of the graph has no neighbour
+WIDTHS = [(16, 2, True), (3, 3, False)]
 
 
-@pytest.mark.parametrize(("width", "per_head", "side_by_side"), [(16, 2, True), (3, 3, False)])
-@pytest.mark.parametrize(
-    "edges", [WITH_LOOPS, torch.cat([EDGES, LOOPS], dim=1)], ids=["undirected", "directed"]
-)
-def test_layer_equals_pygs_in_values_and_gradients(width, per_head, side_by_side, edges):
+@pytest.fixture
+def around(graph) -> Neighbourhoods:
+    return Neighbourhoods.from_scipy(graph.adjacency)
+
+
+def parameters_of(layer):
+    return [layer.linear.weight, layer.to_source, layer.to_target, layer.bias]
+
+
+def dense_attention(layer, x, adjacency):
+    """The formula of the docstring, over all pairs of nodes."""
+    mask = (adjacency + torch.eye(len(adjacency))) > 0
+    h = (x @ layer.linear.weight).view(len(x), HEADS, -1)
+    sources, targets = (h * layer.to_source).sum(-1), (h * layer.to_target).sum(-1)
+    scores = F.leaky_relu(sources[None] + targets[:, None], 0.2)  # [i, j, head]
+    shares = torch.softmax(scores.masked_fill(~mask[:, :, None], -torch.inf), dim=1)
+    heads = torch.einsum("ijk,jkd->ikd", shares, h)
+    return (heads.flatten(1) if layer.side_by_side else heads.mean(1)) + layer.bias
+
+
+@pytest.mark.parametrize(("width", "per_head", "side_by_side"), WIDTHS)
+def test_layer_equals_pygs_in_values_and_gradients(
+    width, per_head, side_by_side, around, inputs, edge_index, same
+):
     torch.manual_seed(0)
     ours = GraphAttention(4, width)
-    theirs = GATConv(4, per_head, heads=8, concat=side_by_side, add_self_loops=False)
+    theirs = GATConv(4, per_head, heads=8, concat=side_by_side)
+    same(
+        lambda x: ours(x, around),
+        lambda x: theirs(x, edge_index),
+        inputs.features,
+        parameters=[
+            (ours.to_source, theirs.att_src),
+            (ours.to_target, theirs.att_dst),
+            (ours.bias, theirs.bias),
+        ],
+        linears=[(ours.linear.weight, theirs.lin.weight)],
+    )
+
+
+@pytest.mark.parametrize("width", [16, 3])
+def test_gradients_in_double_precision(width, around, inputs):
+    torch.manual_seed(0)
+    layer = GraphAttention(4, width).double()
+    names = [name for name, _ in layer.named_parameters()]
+
+    def out(x, *parameters):
+        return torch.func.functional_call(layer, dict(zip(names, parameters, strict=True)), (x, around))
+
+    x = inputs.features.double().requires_grad_()
+    assert torch.autograd.gradcheck(out, (x, *layer.parameters()), fast_mode=True)
+
+
+# ---------------------------------------------------------------------- large scores
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("width", [16, 3])
+@pytest.mark.parametrize("spread", [1.0, 59.0, 61.0, 500.0, 2000.0])
+def test_any_spread_of_scores_gives_what_a_dense_softmax_gives(
+    spread, width, dtype, around, inputs, dense, same, monkeypatch
+):
+    torch.manual_seed(0)
+    layer = GraphAttention(4, width).to(dtype)
+    x = inputs.features.to(dtype)
     with torch.no_grad():
-        ours.bias.normal_()
-        theirs.lin.weight.copy_(ours.linear.weight.T)
-        theirs.att_src.copy_(ours.to_source)
-        theirs.att_dst.copy_(ours.to_target)
-        theirs.bias.copy_(ours.bias)
-    x, weights = torch.randn(NODES, 4), torch.randn(NODES, width)
-    x_ours, x_theirs = x.clone().requires_grad_(), x.clone().requires_grad_()
-    out, expected = ours(x_ours, edges), theirs(x_theirs, edges)
-    torch.testing.assert_close(out, expected)
-    (out * weights).sum().backward()
-    (expected * weights).sum().backward()
-    torch.testing.assert_close(x_ours.grad, x_theirs.grad)
-    torch.testing.assert_close(ours.linear.weight.grad, theirs.lin.weight.grad.T)
-    torch.testing.assert_close(ours.to_source.grad, theirs.att_src.grad)
-    torch.testing.assert_close(ours.to_target.grad, theirs.att_dst.grad)
+        sources = ((x @ layer.linear.weight).view(len(x), HEADS, -1) * layer.to_source).sum(-1)
+        scale = spread / float((sources.amax(0) - sources).max())
+        layer.to_source.mul_(scale)
+        layer.to_target.mul_(scale)
+    branches = []
+    reduce = torch.segment_reduce
+    monkeypatch.setattr(gat.torch, "segment_reduce", lambda *a, **k: branches.append(1) or reduce(*a, **k))
+    same_up_to_scale(layer, x, around, dense, scale, same)
+    assert len(branches) == int(spread > SAFE_RANGE)
 
 
-def test_a_node_alone_attends_to_itself():
+def same_up_to_scale(layer, x, around, dense, scale, same):
+    # Scores of 500 are exact to 3e-5 in single precision, which is the relative error of their exponentials;
+    # and the gradient of x is as much larger as the scores are. So the error may grow with the scale.
+    if x.dtype == torch.float64:
+        adjacency = dense.double()
+        formula = lambda x: dense_attention(layer, x, adjacency)  # noqa: E731
+        same(lambda x: layer(x, around), formula, x, parameters_of(layer), formula=True)
+        return
+    leaf = x.clone().requires_grad_()
+    out = layer(leaf, around)
+    weights = torch.randn(out.shape, generator=torch.Generator().manual_seed(1))
+    found = torch.autograd.grad((out * weights).sum(), [leaf, *parameters_of(layer)])
+    double = GraphAttention(x.shape[1], out.shape[1]).double()
+    double.load_state_dict(layer.state_dict())
+    leaf = x.double().requires_grad_()
+    truth = dense_attention(double, leaf, dense)
+    expected = torch.autograd.grad((truth * weights).sum(), [leaf, *parameters_of(double)])
+    for a, b in zip((out, *found), (truth, *expected), strict=True):
+        assert bool(torch.isfinite(a).all())
+        error = float((a - b).detach().abs().max())
+        assert error <= 3e-6 * max(scale, 10.0) * max(float(b.detach().abs().max()), 1.0)
+
+
+@pytest.mark.parametrize("lowest", [-59.9, -60.1, -500.0, -1e4])
+def test_a_node_far_below_all_others_still_attends_to_itself(lowest):
+    # Node 2 stands alone, and every exponential of its row would be exp(lowest) with one shift for all rows.
+    graph = Graph(edges=np.array([[0], [1]]), x=np.ones((3, 1)))
+    layer = value_is_score(to_target=0.0)
+    x = torch.tensor([[0.0], [-1.0], [lowest]], requires_grad=True)
+    out = layer(x, Neighbourhoods.from_scipy(graph.adjacency))
+    torch.testing.assert_close(out[2], torch.full((8,), lowest))
+    out[2, 0].backward()
+    torch.testing.assert_close(x.grad, torch.tensor([[0.0], [0.0], [1.0]]), atol=2e-5, rtol=0)
+
+
+@pytest.mark.parametrize("to_target", [0.0, 1.0, -1.0])
+@pytest.mark.parametrize("values", [[500.0, -500.0, 0.0], [-500.0, -499.0, 500.0], [500.0, 499.0, 498.0]])
+def test_scores_of_hundreds_either_way(path, values, to_target, same):
+    layer = value_is_score(to_target).double()
+    around = Neighbourhoods.from_scipy(path.adjacency)
+    adjacency = torch.from_numpy(path.adjacency.toarray()).double()
+    x = torch.tensor(values, dtype=torch.float64)[:, None]
+    single = value_is_score(to_target)(x.float(), around)
+    torch.testing.assert_close(single, dense_attention(layer, x, adjacency).float(), atol=1e-3, rtol=1e-5)
+    same(lambda x: layer(x, around), lambda x: dense_attention(layer, x, adjacency), x, [], formula=True)
+
+
+def value_is_score(to_target):
+    """Eight heads of width one with h_j = x_j and the score x_j + to_target · x_i."""
+    layer = GraphAttention(1, HEADS)
+    with torch.no_grad():
+        layer.linear.weight.fill_(1.0)
+        layer.to_source.fill_(1.0)
+        layer.to_target.fill_(to_target)
+    return layer
+
+
+# ---------------------------------------------------------------------- by hand
+
+
+def test_a_path_by_hand(path):
+    layer = value_is_score(to_target=0.0)
+    x = torch.tensor([[1.0], [2.0], [4.0]])
+    out = layer(x, Neighbourhoods.from_scipy(path.adjacency))
+    e1, e2, e4 = np.exp([1.0, 2.0, 4.0])
+    expected = [
+        (e1 + 2 * e2) / (e1 + e2),
+        (e1 + 2 * e2 + 4 * e4) / (e1 + e2 + e4),
+        (2 * e2 + 4 * e4) / (e2 + e4),
+    ]
+    assert out[:, 0].tolist() == pytest.approx(expected)
+    assert torch.equal(out, out[:, :1].expand(-1, 8))
+
+
+def test_neighbourhoods_of_a_path_and_their_transposition(path):
+    around = Neighbourhoods.from_scipy(path.adjacency)
+    pairs = list(zip(around.rows.tolist(), around.columns.tolist(), strict=True))
+    assert pairs == [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (2, 1), (2, 2)]
+    values = torch.arange(1.0, 8.0)
+    there, back = (around.matrix(v).to_dense() for v in (values, values[around.reverse]))
+    torch.testing.assert_close(back, there.T)
+    assert around.to("cpu") is around
+
+
+def test_a_self_loop_that_is_there_already_counts_once(path):
+    looped = path.adjacency.copy()
+    looped.setdiag(1)
+    one, two = (Neighbourhoods.from_scipy(a) for a in (path.adjacency, looped))
+    assert torch.equal(one.crow, two.crow)
+    assert torch.equal(one.col, two.col)
+
+
+def test_a_node_alone_attends_to_itself(around, inputs):
     torch.manual_seed(0)
     layer = GraphAttention(4, 8)
-    x = torch.randn(NODES, 4)
-    torch.testing.assert_close(layer(x, WITH_LOOPS)[5], x[5] @ layer.linear.weight)
+    x = inputs.features
+    torch.testing.assert_close(layer(x, around)[ALONE], x[ALONE] @ layer.linear.weight)
 
 
-def test_sparse_features_give_what_dense_ones_give():
+def test_model_is_its_layers_with_a_relu_between(around, inputs):
     torch.manual_seed(0)
-    model = GAT(4, 3, NODES, Shape(hidden=8, dropout=0.0))
-    x = torch.randn(NODES, 4) * (torch.rand(NODES, 4) < 0.5)
-    sparse = NodeInputs(SparseOperator.from_scipy(sp.csr_matrix(x.numpy())))
-    out = model(sparse, WITH_LOOPS)
-    assert out.shape == (NODES, 3)
-    torch.testing.assert_close(out, model(NodeInputs(x), WITH_LOOPS))
-
-
-def test_model_is_its_layers_with_a_relu_between():
-    torch.manual_seed(0)
-    model = GAT(4, 3, NODES, Shape(hidden=8, layers=2, dropout=0.0))
-    x = torch.randn(NODES, 4)
+    model = GAT(4, 3, around.num_nodes, Shape(hidden=8, layers=2, dropout=0.0))
     first, second = model.layers
-    hidden = torch.relu(first(x, WITH_LOOPS))
-    torch.testing.assert_close(model.embed(NodeInputs(x), WITH_LOOPS), hidden)
-    torch.testing.assert_close(model(NodeInputs(x), WITH_LOOPS), second(hidden, WITH_LOOPS))
+    assert (first.side_by_side, second.side_by_side) == (True, False)
+    hidden = torch.relu(first(inputs.features, around))
+    torch.testing.assert_close(model.embed(inputs, around), hidden)
+    torch.testing.assert_close(model(NodeInputs(inputs.features), around), second(hidden, around))

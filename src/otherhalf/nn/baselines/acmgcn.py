@@ -23,12 +23,12 @@ class AdaptiveChannelMixing(nn.Module):
         \mathbf{H}_I = \sigma(\mathbf{H}\mathbf{W}_I), \quad
         \mathbf{H}_A = \sigma(\mathbf{A}\mathbf{W}_A) \\
         \mathbf{a} &= \mathrm{softmax}\left(\tfrac{1}{4}\,\mathrm{sigmoid}
-        ([\mathbf{H}_L\mathbf{w}_L, \mathbf{H}_H\mathbf{w}_H, \mathbf{H}_I\mathbf{w}_I, \mathbf{H}_A\mathbf{w}_A])
-        \mathbf{W}_{mix}\right), \quad
+        ([\mathbf{H}_L\mathbf{w}_L, \mathbf{H}_H\mathbf{w}_H, \mathbf{H}_I\mathbf{w}_I,
+        \mathbf{H}_A\mathbf{w}_A])\mathbf{W}_{mix}\right), \quad
         \mathbf{H}' = 4 \sum_c \mathrm{diag}(\mathbf{a}_c)\mathbf{H}_c
 
-    :math:`\hat{\mathbf{A}} = \tilde{\mathbf{D}}^{-1}(\mathbf{A} + \mathbf{I})`: low-pass, high-pass, identity,
-    and the rows of the adjacency matrix.
+    :math:`\hat{\mathbf{A}} = \tilde{\mathbf{D}}^{-1}(\mathbf{A} + \mathbf{I})`: low-pass, high-pass,
+    identity, and the rows of the adjacency matrix.
     """
 
     def __init__(self, in_channels: int, out_channels: int, *, num_known: int) -> None:
@@ -46,8 +46,8 @@ class AdaptiveChannelMixing(nn.Module):
         high = self.high(x)
         # One product for both filters: its cost is mostly in walking over the edges.
         low_mean, high_mean = (mean @ torch.cat([self.low(x), high], dim=1)).chunk(2, dim=1)
-        views = [low_mean, high - high_mean, self.identity(x), self.structure(rows)]
-        views = [F.relu(view) for view in views]
+        filtered = [low_mean, high - high_mean, self.identity(x), self.structure(rows)]
+        views: list[Tensor] = [F.relu(view) for view in filtered]
         votes = torch.stack([view @ vote for view, vote in zip(views, self.votes, strict=True)], dim=1)
         shares = torch.softmax(self.mix(torch.sigmoid(votes)) / CHANNELS, dim=1)
         weighted = [share.unsqueeze(1) * view for share, view in zip(shares.unbind(1), views, strict=True)]

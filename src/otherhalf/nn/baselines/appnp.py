@@ -38,8 +38,13 @@ class APPNP(MLP):
 
     def forward(self, inputs: NodeInputs, *operators: Any) -> Tensor:
         """The logits of every node."""
-        adjacency: SparseOperator = operators[0]
-        start = super().forward(inputs)
+        return self._walk(super().forward(inputs), operators[0])
+
+    def embed(self, inputs: NodeInputs, *operators: Any) -> Tensor:
+        """The hidden states before the prediction layer, walked as the predictions are."""
+        return self._walk(super().embed(inputs), operators[0])
+
+    def _walk(self, start: Tensor, adjacency: SparseOperator) -> Tensor:
         z = start
         for _ in range(self.steps):
             z = (1 - self.teleport) * (adjacency @ z) + self.teleport * start

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import torch
 from torch import Tensor, nn
 
 from otherhalf.nn.skeleton import Shape, Skeleton, SparseLinear
@@ -21,16 +22,17 @@ class ChebyshevConv(nn.Module):
     bound, 2. A node without neighbours has :math:`\tilde{\mathbf{L}}_{ii} = 0`.
 
     Clenshaw's recurrence sums the polynomial after the weights have narrowed the states:
-    :math:`\mathbf{B}_k = \mathbf{H}\mathbf{W}_k + 2\tilde{\mathbf{L}}\mathbf{B}_{k+1} - \mathbf{B}_{k+2}`, and
-    the sum is :math:`\mathbf{H}\mathbf{W}_0 + \tilde{\mathbf{L}}\mathbf{B}_1 - \mathbf{B}_2`.
+    :math:`\mathbf{B}_k = \mathbf{H}\mathbf{W}_k + 2\tilde{\mathbf{L}}\mathbf{B}_{k+1} - \mathbf{B}_{k+2}`,
+    and the sum is :math:`\mathbf{H}\mathbf{W}_0 + \tilde{\mathbf{L}}\mathbf{B}_1 - \mathbf{B}_2`.
     """
 
     def __init__(self, in_channels: int, out_channels: int, *, steps: int) -> None:
         super().__init__()
         self.steps = steps
         # One map each, so that every W_k starts as wide as its own shape says.
-        self.linears = nn.ModuleList(SparseLinear(in_channels, out_channels, bias=False) for _ in range(steps + 1))
-        self.bias = nn.Parameter(self.linears[0].weight.new_zeros(out_channels))
+        linears = (SparseLinear(in_channels, out_channels, bias=False) for _ in range(steps + 1))
+        self.linears = nn.ModuleList(linears)
+        self.bias = nn.Parameter(torch.zeros(out_channels))
 
     def forward(self, x: Features, adjacency: SparseOperator) -> Tensor:
         """Filter the states of all nodes."""

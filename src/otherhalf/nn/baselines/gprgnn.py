@@ -40,8 +40,13 @@ class GPRGNN(MLP):
 
     def forward(self, inputs: NodeInputs, *operators: Any) -> Tensor:
         """The logits of every node."""
-        adjacency: SparseOperator = operators[0]
-        walked = super().forward(inputs)
+        return self._walk(super().forward(inputs), operators[0])
+
+    def embed(self, inputs: NodeInputs, *operators: Any) -> Tensor:
+        """The hidden states before the prediction layer, walked as the predictions are."""
+        return self._walk(super().embed(inputs), operators[0])
+
+    def _walk(self, walked: Tensor, adjacency: SparseOperator) -> Tensor:
         z = self.theta[0] * walked
         for strength in self.theta[1:]:
             walked = adjacency @ walked

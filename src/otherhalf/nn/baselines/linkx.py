@@ -16,8 +16,9 @@ class LinkxTrunk(Trunk):
     r"""Where LINKX brings adjacency rows and features together.
 
     .. math::
-        \mathbf{H} = [\mathbf{H}_A \,\|\, \mathbf{H}_X]\mathbf{W} + \mathbf{b} + \mathbf{H}_A + \mathbf{H}_X, \quad
-        \mathbf{H}_A = \mathbf{A}\mathbf{W}_A, \quad \mathbf{H}_X = \mathbf{X}\mathbf{W}_X + \mathbf{b}_X
+        \mathbf{H} = [\mathbf{H}_A \,\|\, \mathbf{H}_X]\mathbf{W} + \mathbf{b} + \mathbf{H}_A + \mathbf{H}_X,
+        \quad \mathbf{H}_A = \mathbf{A}\mathbf{W}_A,
+        \quad \mathbf{H}_X = \mathbf{X}\mathbf{W}_X + \mathbf{b}_X
     """
 
     def __init__(self, num_features: int, num_known: int, width: int) -> None:
@@ -28,7 +29,8 @@ class LinkxTrunk(Trunk):
         """One hidden state per node."""
         if self.neighbours is None or neighbours is None:
             raise ValueError("LINKX reads the rows of the adjacency matrix: give inputs that have them")
-        of_rows, of_features = self.neighbours(neighbours), self.features(features)
+        of_rows: Tensor = self.neighbours(neighbours)
+        of_features: Tensor = self.features(features)
         mixed: Tensor = self.mix(torch.cat([of_rows, of_features], dim=1))
         return mixed + of_rows + of_features
 

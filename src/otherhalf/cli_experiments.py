@@ -1,0 +1,216 @@
+"""The commands that make evidence: compare, search, reproduce. Parse, call the library, print."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from otherhalf.errors import InputError
+from otherhalf.options import (
+    Data,
+    Directed,
+    Features,
+    Id,
+    Json,
+    Kind,
+    Label,
+    Source,
+    Target,
+    open_graph,
+)
+
+if TYPE_CHECKING:
+    from otherhalf.experiments.lab import Lab
+    from otherhalf.experiments.table import Table
+    from otherhalf.graph import Graph
+
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Runs at a time; default: as many as the cores allow.")
+]
+Threads = Annotated[int, typer.Option(min=1, help="Threads of each run.")]
+StoreFolder = Annotated[
+    Path, typer.Option("--store", help="The folder of the records: what is in it is not run again.")
+]
+Models = Annotated[str | None, typer.Option(help="Models, with commas between; default: all of them.")]
+DataSets = Annotated[str | None, typer.Option(help="Data sets, with commas between; default: all of them.")]
+
+STORE = Path("results/runs")
+FIGURES = Path("results/figures")
+WIDEST = 1000
+"""Characters of a printed table at most."""
+
+
+def compare(
+    data: Data,
+    models: Models = None,
+    runs: Annotated[int, typer.Option(min=1, help="Splits, numbered from 0.")] = 10,
+    split: Kind = "uniform",
+    budget: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Settings to try for each model, judged on the validation nodes of other splits. 0: those "
+            "found before for a named data set, else each model's defaults.",
+        ),
+    ] = 0,
+    metric: Annotated[
+        str, typer.Option(help="accuracy, or roc_auc for two classes; named data sets have their own.")
+    ] = "accuracy",
+    store: StoreFolder = STORE,
+    workers: Workers = None,
+    threads: Threads = 1,
+    as_json: Json = False,
+    id: Id = None,
+    label: Label = None,
+    features: Features = None,
+    source: Source = None,
+    target: Target = None,
+    directed: Directed = False,
+) -> None:
+    """Compare models on any graph: the same splits, the same budget, paired differences to GOAL."""
+    from otherhalf.experiments.compare import compare as run_comparison
+    from otherhalf.experiments.models import PAPERS, RIVALS, check_model
+
+    wanted = _names(models) or [*PAPERS, *RIVALS]
+    for model in wanted:
+        check_model(model)
+    graph = open_graph(data, id, label, features, source, target, directed)
+    with _lab(store, workers, threads, graph) as lab:
+        result = run_comparison(graph, wanted, lab, runs=runs, split=split, budget=budget, metric=metric)
+    _finish(lab, result.values(), [(result.title, result.table())], as_json)
+
+
+def search(
+    datasets: DataSets = None,
+    models: Models = None,
+    trials: Annotated[int, typer.Option(min=1, help="Settings to try for each model.")] = 8,
+    split: Kind = "uniform",
+    out: Annotated[
+        Path | None, typer.Option(help="The folder of the settings files; default: the package's own.")
+    ] = None,
+    store: StoreFolder = STORE,
+    workers: Workers = None,
+    threads: Threads = 1,
+    as_json: Json = False,
+) -> None:
+    """Find the settings of every model in the paper's tables, the same number of trials for each."""
+    from otherhalf.atomic import check_folder
+    from otherhalf.experiments.found import OWN_FOLDER, read_found, write_found
+    from otherhalf.experiments.models import PAPERS, RIVALS, TITLES, check_model
+    from otherhalf.experiments.published import DATASETS
+    from otherhalf.experiments.settings_search import search as run_search
+    from otherhalf.experiments.settings_search import search_seeds
+    from otherhalf.experiments.subject import Subject
+    from otherhalf.experiments.table import Table
+
+    wanted = _names(models) or [*PAPERS, *RIVALS]
+    for model in wanted:
+        check_model(model)
+    subjects = [Subject.named(name, split) for name in _names(datasets) or DATASETS]
+    seeds = search_seeds(split)
+    folder = out or OWN_FOLDER
+    check_folder(folder)  # what could not be written or read at the end is refused now
+    for subject in subjects:
+        read_found(subject.data, folder)
+    values: dict[str, Any] = {}
+    tables = []
+    with _lab(store, workers, threads) as lab:
+        for subject in subjects:  # one after the other: what is finished is written before the next begins
+            pairs = [(model, subject) for model in wanted]
+            choices = run_search(pairs, lab.store, lab.run, trials=trials, seeds=seeds)
+            if lab.failed:
+                break
+            found = dict(zip(wanted, choices, strict=True))
+            path = write_found(subject.data, found, seeds, folder)
+            values[subject.data] = {m: vars(choice) for m, choice in found.items()} | {"file": str(path)}
+            table = Table(["", "validation", "settings"])
+            for model, choice in found.items():
+                told = ", ".join(f"{name} {value}" for name, value in choice.params.items())
+                table.add(TITLES[model], f"{100 * choice.validation:.2f}", told or "the defaults")
+            tables.append((f"{subject.data}: best of {trials} trials, written to {path}", table))
+    _finish(lab, {"trials": trials, "datasets": values}, tables, as_json)
+
+
+def reproduce(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="table1, ablation, topology, discrimination, autotune, arxiv, eigenvalues, filters; or "
+            "fixed: published splits of graphs that the paper leaves out.",
+        ),
+    ],
+    datasets: DataSets = None,
+    models: Models = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="Runs of each; default: as the paper has.")] = None,
+    store: StoreFolder = STORE,
+    figures: Annotated[Path, typer.Option(help="The folder that figures are written to.")] = FIGURES,
+    workers: Workers = None,
+    threads: Threads = 1,
+    as_json: Json = False,
+) -> None:
+    """Make a table or figure of the paper anew: run what has not been run, show it beside the paper's."""
+    from otherhalf.experiments.all import EXPERIMENTS
+
+    if name not in EXPERIMENTS:
+        raise InputError(f"there is no experiment {name!r}: choose one of {', '.join(EXPERIMENTS)}")
+    experiment = EXPERIMENTS[name]
+    request = experiment.request(_names(datasets), _names(models), runs)
+    with _lab(store, workers, threads) as lab:
+        lab.run(experiment.jobs(request))
+    drawn = experiment.figures(request, lab.store, figures)
+    values = {**experiment.values(request, lab.store), "figures": [str(path) for path in drawn]}
+    title = f"{experiment.title} ({experiment.label})" if experiment.label else experiment.title
+    _finish(lab, values, [(title, experiment.table(request, lab.store))], as_json)
+    if drawn and not as_json:
+        print("Drawn: " + ", ".join(str(path) for path in drawn))
+
+
+@contextmanager
+def _lab(store: Path, workers: int | None, threads: int, own: Graph | None = None) -> Iterator[Lab]:
+    """The runner over this store; own data is put where every run finds it as it is now."""
+    from otherhalf.data.npz import write_npz
+    from otherhalf.experiments.lab import Lab
+    from otherhalf.experiments.store import Store
+    from otherhalf.experiments.subject import in_catalogue
+
+    with tempfile.TemporaryDirectory(prefix="otherhalf-") as folder:
+        places = {}
+        if own is not None and not in_catalogue(own):
+            path = Path(folder) / "graph.npz"
+            write_npz(own, path)
+            places[own.name or "graph"] = str(path)
+        yield Lab(Store(store), workers=workers, threads=threads, places=places)
+
+
+def _names(text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    names = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not names:
+        raise InputError(f"{text!r} names nothing: give names with commas between")
+    return names
+
+
+def _finish(lab: Lab, values: dict[str, Any], tables: list[tuple[str, Table]], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({**values, "failed": [outcome.message for _, outcome in lab.failed]}))
+    else:
+        from rich.console import Console
+
+        for title, table in tables:
+            console, drawn = Console(), table.rich(title)
+            # A column that does not fit would lose its last digits: rather let the terminal break the line.
+            needed = console.measure(drawn, options=console.options.update(max_width=WIDEST)).maximum
+            console.width = max(console.width, needed)
+            console.print(drawn)
+    if lab.failed:
+        from otherhalf.experiments.lab import failure
+
+        raise failure(lab.failed)

@@ -1,0 +1,125 @@
+"""``compare``: any graph, any models, the same splits and the same budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from otherhalf.data.splits import split as make_split
+from otherhalf.errors import InputError
+from otherhalf.experiments.comparison import Comparison, Row, row_values
+from otherhalf.experiments.found import read_found
+from otherhalf.experiments.lab import Lab
+from otherhalf.experiments.models import TITLES
+from otherhalf.experiments.settings_search import candidates, search, search_seeds
+from otherhalf.experiments.subject import Subject, in_catalogue
+from otherhalf.experiments.table import Table, best_in_bold
+from otherhalf.graph import Graph
+from otherhalf.metrics import check_metric
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What a comparison came to."""
+
+    comparison: Comparison
+    rows: list[Row]
+    settings_from: Mapping[str, str]
+
+    @property
+    def missing(self) -> list[str]:
+        """The models without a score on every split: a run failed, or ROC-AUC was not defined."""
+        there = {row.model for row in self.rows}
+        return [model for model in self.comparison.settings if model not in there]
+
+    @property
+    def title(self) -> str:
+        """What was compared on what."""
+        subject = self.comparison.subject
+        return f"{subject.data}: {subject.metric}, {self.comparison.runs} {subject.split} split(s)"
+
+    def values(self) -> dict[str, Any]:
+        """For programs: ``rows``, each with model, mean, std and runs; ``missing`` models have none."""
+        subject = self.comparison.subject
+        rows = []
+        for row in self.rows:
+            settings = {"settings": dict(self.comparison.settings[row.model])}
+            rows.append({**row_values(row), **settings, "settings_from": self.settings_from[row.model]})
+        about = {"name": subject.data, "split": subject.split, "metric": subject.metric}
+        return {**about, "rows": rows, "missing": self.missing}
+
+    def table(self) -> Table:
+        """Best first."""
+        table = Table(["", "test", "validation", "GOAL less it", "p", "settings"])
+        rows = sorted(self.rows, key=lambda row: -row.test.mean)
+        tests = best_in_bold([str(row.test) for row in rows], [row.test.mean for row in rows])
+        for row, test in zip(rows, tests, strict=True):
+            gap, p = "", ""
+            if row.difference is not None:
+                gap = f"{100 * row.difference.mean:+.2f}"
+                p = "" if row.difference.p is None else f"{row.difference.p:.3f}"
+            origin = self.settings_from[row.model]
+            table.add(TITLES[row.model], test, f"{100 * row.validation.mean:.2f}", gap, p, origin)
+        table.notes = [
+            "In percent, mean ± standard deviation (ddof 1). p: corrected resampled t-test of the paired "
+            "differences, not adjusted for the number of comparisons."
+        ]
+        if self.missing:
+            left_out = ", ".join(TITLES[model] for model in self.missing)
+            table.notes.append(f"Left out, because there is not a score for every split: {left_out}.")
+        return table
+
+
+def compare(
+    graph: Graph,
+    models: Sequence[str],
+    lab: Lab,
+    *,
+    runs: int = 10,
+    split: str = "uniform",
+    budget: int = 0,
+    metric: str = "accuracy",
+) -> Compared:
+    """Fit every model on the same splits and set them side by side.
+
+    Args:
+        graph: The graph.
+        models: Names of models, as in :data:`~otherhalf.experiments.models.TITLES`.
+        lab: What runs the fits and keeps their records.
+        runs: The number of splits; their seeds are 0, 1, ….
+        split: The protocol.
+        budget: How many settings are tried for each model, on the validation nodes of splits that are not
+            reported (for published splits: of the first ones). With 0, what `otherhalf search` found for a
+            named data set, else each model's defaults.
+        metric: ``accuracy`` or ``roc_auc``; a data set of the catalogue is judged as its authors do.
+    """
+    check_metric(metric, graph.num_classes)
+    most = _check_splits(graph, split, runs)
+    subject = Subject.of(graph, split, metric)
+    if budget:
+        seeds = [seed for seed in search_seeds(split) if most is None or seed < most]
+        choices = search([(m, subject) for m in models], lab.store, lab.run, trials=budget, seeds=seeds)
+        settings = {model: choice.params for model, choice in zip(models, choices, strict=True)}
+        origin = dict.fromkeys(models, f"best of {budget}")
+    else:
+        found = read_found(subject.data) if in_catalogue(graph) else {}
+        settings = {m: found[m].params if m in found else candidates(m, 1)[0] for m in models}
+        origin = {m: "found before" if m in found else "defaults" for m in models}
+    comparison = Comparison(subject, settings, runs)
+    lab.run(comparison.jobs())
+    return Compared(comparison, comparison.rows(lab.store), origin)
+
+
+def _check_splits(graph: Graph, split: str, runs: int) -> int | None:
+    """Refuse, before anything runs, splits that there are not; how many there are, None for any number."""
+    make_split(graph, split, 0)
+    if split != "fixed":
+        return None
+    published = sum(each.kind != "public" for each in graph.fixed_splits)
+    if runs > published:
+        raise InputError(
+            f"{graph.name or 'this graph'} has {published} fixed split(s), which is too few for {runs} runs: "
+            f"give {published} runs or less"
+        )
+    return published

@@ -1,0 +1,69 @@
+"""The settings that the search found, one file per data set, each beside the number that the paper prints."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from otherhalf.atomic import atomic_write
+from otherhalf.errors import InputError
+from otherhalf.experiments.published import TABLE1
+from otherhalf.experiments.settings_search import Choice
+
+OWN_FOLDER = Path(str(files("otherhalf.experiments").joinpath("settings")))
+
+HEADER = """\
+# Settings of every model on {data}, found by `otherhalf search`: the best of {trials} trials each on the mean
+# validation score of splits {seeds}. No test label was read. `paper` is what the paper prints, in percent.
+"""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a file says about one model."""
+
+    params: dict[str, Any]
+    validation: float
+
+
+def read_found(data: str, folder: Path = OWN_FOLDER) -> dict[str, Found]:
+    """The settings of each model on a data set; empty where no search has been made."""
+    path = folder / f"{data}.toml"
+    if not path.is_file():
+        return {}
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        return {model: Found(dict(entry["params"]), float(entry["validation"])) for model, entry in content.items()}
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise InputError(f"{path} cannot be read ({error}): write it anew with `otherhalf search`") from error
+
+
+def write_found(
+    data: str, choices: Mapping[str, Choice], seeds: tuple[int, ...], folder: Path = OWN_FOLDER
+) -> Path:
+    """Put the choices into the data set's file; models that were not searched now stay as they are."""
+    trials = {choice.trials for choice in choices.values()}
+    if len(trials) != 1:
+        raise ValueError("every model must have had the same number of trials")
+    kept = {
+        model: Choice(found.params, found.validation, 0) for model, found in read_found(data, folder).items()
+    }
+    parts = [HEADER.format(data=data, trials=trials.pop(), seeds=", ".join(map(str, seeds)))]
+    for model, choice in sorted({**kept, **choices}.items()):
+        lines = [f"[{model}]", f"validation = {choice.validation:.6f}"]
+        if data in TABLE1.get(model, {}):
+            lines.append(f"paper = {TABLE1[model][data][0]}")
+        lines.append(f"[{model}.params]")
+        # A TOML value of these kinds is written as in JSON.
+        lines += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in choice.params.items()]
+        parts.append("\n".join(lines) + "\n")
+    path = folder / f"{data}.toml"
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic_write(path) as aside:
+        aside.write_text("\n".join(parts), encoding="utf-8")
+    return path

@@ -1,0 +1,173 @@
+"""Runs beside plain fits: the ablation, the missing half itself, the diagnosis, linear filters."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from otherhalf.classifier import COEFFICIENT_NAMES, GOALClassifier, both_halves
+from otherhalf.complement.encoder import class_probabilities, fit_classifier
+from otherhalf.complement.missing_half import MissingHalf, find_missing_half
+from otherhalf.data.synthetic import redraw_edges
+from otherhalf.diagnosis import diagnose
+from otherhalf.experiments.job import Job
+from otherhalf.experiments.models import model_of
+from otherhalf.experiments.topology import compare_topologies
+from otherhalf.graph import Graph, Split
+from otherhalf.metrics import score
+from otherhalf.nn.goal import build_goal
+from otherhalf.nn.inputs import node_inputs, usable_device
+from otherhalf.nn.skeleton import Shape
+from otherhalf.spectral import NORMALIZATIONS, filter_accuracy, spectral_range
+from otherhalf.training import TrainingSettings, seeded
+from otherhalf.validation import FloatArray
+
+Task = Callable[[Job, Graph, Split], dict[str, Any]]
+Strengths = tuple[float, ...]
+"""α, β, γ, δ."""
+
+WHOLE = "GOAL"
+ALONE = 1.0
+"""The strength of a term that is to stand alone but has none in GOAL itself.
+
+Weights and step size are the same for every strength, so the strength tells: δ alone on Chameleon, split 0,
+has a test accuracy of 26.4, 41.1 and 42.4 percent with 1, 2 and 5.
+"""
+
+
+# ---------------------------------------------------------------------- one term taken away or left alone
+
+
+def variants(base: Strengths) -> dict[str, Strengths]:
+    """The coefficients of every row of the ablation, by the row's name in ``published.ABLATION``.
+
+    A term that is to stand alone keeps its strength, or has :data:`ALONE` where that is 0: nothing can be
+    learned with an operator that is zero.
+    """
+    base = tuple(float(strength) for strength in base)
+    found: dict[str, Strengths] = {}
+    for index, name in enumerate(COEFFICIENT_NAMES):
+        found[f"{name} = 0"] = tuple(0.0 if i == index else c for i, c in enumerate(base))
+    for index, name in list(enumerate(COEFFICIENT_NAMES))[1:]:  # α alone is an MLP: the paper leaves it out
+        found[f"only {name}"] = tuple((c or ALONE) if i == index else 0.0 for i, c in enumerate(base))
+    found[WHOLE] = base
+    return found
+
+
+def ablation(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
+    """Fit GOAL, then on the half it found train the classifier anew with each variant's coefficients."""
+    model = model_of(job)
+    if not isinstance(model, GOALClassifier):
+        raise TypeError("the ablation is of GOAL")
+    model.fit(graph, split)
+    metric = job.options["metric"]
+
+    def scores(probabilities: FloatArray) -> dict[str, float]:
+        parts = {"val": split.val, "test": split.test}
+        return {name: score(metric, probabilities[part], graph.y[part]) for name, part in parts.items()}
+
+    wanted = variants(model.settings_.goal.coefficients)
+    known = {wanted[WHOLE]: scores(model.predict_proba(graph))}
+    seconds = {}
+    for name, strengths in wanted.items():
+        if strengths not in known:  # else the same training would give the same bits
+            started = time.perf_counter()
+            known[strengths] = scores(train_on_half(model, graph, split, strengths))
+            seconds[name] = time.perf_counter() - started
+    return {
+        "variants": {name: known[strengths] for name, strengths in wanted.items()},
+        "coefficients": {
+            name: dict(zip(COEFFICIENT_NAMES, strengths, strict=True)) for name, strengths in wanted.items()
+        },
+        "nodes": {"train": len(split.train), "val": len(split.val), "test": len(split.test)},
+        "stages": {**model.seconds_, **seconds},
+    }
+
+
+def train_on_half(model: GOALClassifier, graph: Graph, split: Split, coefficients: Strengths) -> FloatArray:
+    """``[N, C]``: what a classifier with other, fixed coefficients says, trained on a fitted model's half.
+
+    All else is as in the model's own fit, the seed of weights and dropout too; with the model's own fixed
+    coefficients the result is bit-equal to its ``predict_proba`` (if it does not blend).
+    """
+    device = usable_device(model.device)
+    inputs = node_inputs(graph, model._scaling, device=device)
+    halves = both_halves(graph, model.missing_half_, device)
+    settings = replace(model.settings_.goal, coefficients=coefficients, learn_coefficients=False)
+    with seeded(model.seed):
+        module = build_goal(graph.num_features, graph.num_classes, graph.num_nodes, settings).to(device)
+        fit_classifier(module, (inputs, *halves), graph, split, settings.training, metric=model.metric)
+    return class_probabilities(module, inputs, *halves)
+
+
+# ---------------------------------------------------------------------- the half itself
+
+
+def half(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
+    """Find the missing half; how homophilous it is, and the spectrum of both halves together."""
+    model_of(job)  # refuses a job whose settings this version resolves differently
+    found = find_missing_half(graph, split, job.seed, preset=job.options["params"]["preset"])
+    started = time.perf_counter()
+    topology = compare_topologies(graph, found.pairs, found.kind, job.seed, test=split.test)
+    compared = time.perf_counter()
+    spectrum = spectra(graph, found)
+    seconds = {"topology": compared - started, "spectrum": time.perf_counter() - compared}
+    return {
+        "topology": topology,
+        "spectrum": spectrum,
+        "encoder": found.encoder,
+        "k": found.k,
+        "stages": {**found.seconds, **seconds},
+    }
+
+
+def spectra(graph: Graph, missing: MissingHalf) -> dict[str, Any]:
+    """The range of the spectrum of I + Â_tÂ_o under each normalisation."""
+    pair = (graph.adjacency, missing.adjacency)
+    homophilic, heterophilic = pair[::-1] if missing.kind == "homophily" else pair
+    return {
+        each: spectral_range(homophilic, heterophilic, normalization=each).to_dict()
+        for each in NORMALIZATIONS
+    }
+
+
+# ---------------------------------------------------------------------- diagnosis and filters
+
+
+def diagnosis(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
+    """The verdict on the whole graph; the split plays no part."""
+    found = diagnose(graph, seed=job.seed, draws=job.options["draws"], threshold=job.options["threshold"])
+    result: dict[str, Any] = {
+        name: getattr(found, name) for name in ("ks", "ks_std", "threshold", "tendency", "edge_homophily")
+    }
+    for name in ("bin_edges", "connected", "random"):
+        result[name] = getattr(found, name).tolist()
+    return result
+
+
+def linear_filter(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
+    """Redraw the edges at a homophily ratio and train a network of one linear filter on them.
+
+    Edges, split and weights are all of the job's seed, so that the spread over seeds is that of all three.
+    """
+    options = job.options
+    drawn = redraw_edges(graph, options["homophily"], job.seed)
+    shape, training = Shape(**options["shape"]), TrainingSettings(**options["training"])
+    return filter_accuracy(drawn, split, options["filter"], job.seed, shape=shape, training=training)
+
+
+# ---------------------------------------------------------------------- one split, several starts
+
+
+def with_model_seed(task: Task) -> Task:
+    """The task with the model's seed taken from the job's options: the job's own names the split.
+
+    For data with a single published split, on which runs differ in weights and dropout alone.
+    """
+
+    def run(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
+        return task(replace(job, seed=job.options["model_seed"]), graph, split)
+
+    return run

@@ -1,0 +1,176 @@
+"""Table 1 (``tab:node classification``): nine models and two rivals on eight data sets, ten uniform splits.
+
+And the same comparison under the published splits of other graphs, which the paper leaves out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from otherhalf.errors import InputError
+from otherhalf.experiments.comparison import Comparison, Row, row_values
+from otherhalf.experiments.experiment import Experiment, Request
+from otherhalf.experiments.found import read_found
+from otherhalf.experiments.job import Job
+from otherhalf.experiments.lab import results
+from otherhalf.experiments.models import PAPERS, RIVALS, TITLES
+from otherhalf.experiments.published import DATASETS, SHORT, TABLE1
+from otherhalf.experiments.settings_search import candidates
+from otherhalf.experiments.statistics import Summary
+from otherhalf.experiments.store import Store
+from otherhalf.experiments.subject import Subject
+from otherhalf.experiments.table import Table, best_in_bold
+
+
+class ComparisonTable(Experiment):
+    """Models in rows, data sets in columns, one protocol; the settings are those that the search found."""
+
+    split: ClassVar[str]
+    published: ClassVar[dict[str, dict[str, tuple[float, float]]]] = {}
+
+    def comparisons(self, request: Request) -> list[Comparison]:
+        """One for each data set."""
+        found = []
+        for data in request.datasets:
+            settings = read_found(data)
+            # Without a search, the defaults that the search would begin with.
+            params = {m: settings[m].params if m in settings else candidates(m, 1)[0] for m in request.models}
+            found.append(Comparison(Subject.named(data, self.split), params, request.runs))
+        return found
+
+    def jobs(self, request: Request) -> list[Job]:
+        """Every fit, and the look-up of identical nodes on the same splits."""
+        compared = self.comparisons(request)
+        return [job for each in compared for job in (*each.jobs(), *_audits(each))]
+
+    def values(self, request: Request, store: Store) -> dict[str, Any]:
+        """The rows of each data set, with the paper's number and the gap to it, in percent."""
+        datasets = {}
+        for each in self.comparisons(request):
+            data = each.subject.data
+            rows = []
+            for row in each.rows(store):
+                values = row_values(row)
+                printed = self.published.get(row.model, {}).get(data)
+                if printed is not None:
+                    values |= {"paper": printed[0], "gap": 100 * row.test.mean - printed[0]}
+                rows.append(values)
+            datasets[data] = {"metric": each.subject.metric, "rows": rows}
+        return {"experiment": self.name, "split": self.split, "runs": request.runs, "datasets": datasets}
+
+    def table(self, request: Request, store: Store) -> Table:
+        """One column per data set: ours, and under it the paper's number and the gap."""
+        compared = self.comparisons(request)
+        names = [SHORT.get(each.subject.data, each.subject.data) for each in compared]
+        table = Table(["", *names])
+        columns = []
+        for each in compared:
+            rows = {row.model: row for row in each.rows(store)}
+            cells = [self._cell(each.subject.data, rows.get(m)) for m in request.models]
+            means = [rows[m].test.mean if m in rows else None for m in request.models]
+            columns.append(best_in_bold(cells, means))
+        for index, model in enumerate(request.models):
+            table.add(TITLES[model], *(column[index] for column in columns))
+        table.add("identical nodes looked up", *(_audit_cell(each, store) for each in compared))
+        table.notes = self._notes(request, compared, store)
+        return table
+
+    def _cell(self, data: str, row: Row | None) -> str:
+        if row is None:
+            return "–"
+        printed = self.published.get(row.model, {}).get(data)
+        if printed is None:
+            return str(row.test)
+        return f"{row.test}\n{printed[0]:.2f} ({100 * row.test.mean - printed[0]:+.2f})"
+
+    def _notes(self, request: Request, compared: list[Comparison], store: Store) -> list[str]:
+        metrics = {each.subject.metric for each in compared}
+        unit = "accuracy" if metrics == {"accuracy"} else "accuracy, for tolokers and minesweeper ROC-AUC,"
+        first = (
+            f"Test {unit} in percent, mean ± standard deviation (ddof 1) over {request.runs} {self.split} "
+            "split(s); the best mean of each column is bold."
+        )
+        if self.published:
+            first += " Under it the paper's number and, in brackets, ours less the paper's."
+        audit = (
+            "Last row: the label of a training node with the same neighbours or features where there is one, "
+            "else the most frequent class; below it the share of test nodes that have one."
+        )
+        notes = [first, audit]
+        beaten = []
+        for each in compared:
+            rows = {row.model: row for row in each.rows(store)}
+            better = [
+                f"{TITLES[row.model]} by {-100 * row.difference.mean:.2f}"
+                + (f" (p = {row.difference.p:.2f})" if row.difference.p is not None else "")
+                for row in rows.values()
+                if row.difference is not None and row.difference.mean < 0
+            ]
+            if better:
+                beaten.append(f"{each.subject.data}: {', '.join(better)}")
+        if beaten:
+            notes.append(
+                "GOAL is beaten on "
+                + "; ".join(beaten)
+                + ". p is of the corrected resampled t-test over the same splits, not adjusted for the "
+                "number of comparisons."
+            )
+        return notes
+
+
+class Table1(ComparisonTable):
+    """The paper's own comparison."""
+
+    name = "table1"
+    title = "Node classification"
+    label = "tab:node classification"
+    datasets = DATASETS
+    models = (*PAPERS, *RIVALS)
+    split = "uniform"
+    published = TABLE1
+
+
+class PublishedSplits(ComparisonTable):
+    """The same models on graphs with published splits, the honest test of heterophily among them."""
+
+    name = "fixed"
+    title = "Beside the paper: published splits"
+    label = ""
+    datasets = (
+        "chameleon_filtered",
+        "squirrel_filtered",
+        "tolokers",
+        "minesweeper",
+        "texas",
+        "wisconsin",
+        "cornell_platonov",
+    )
+    models = (*PAPERS, *RIVALS)
+    split = "fixed"
+
+    def request(
+        self, datasets: list[str] | None = None, models: list[str] | None = None, runs: int | None = None
+    ) -> Request:
+        """As for every experiment, but there are no more splits than were published."""
+        if runs is not None and runs > self.runs:
+            raise InputError(f"each of these graphs has {self.runs} published splits: give as many runs or less")
+        return super().request(datasets, models, runs)
+
+
+def _audits(comparison: Comparison) -> list[Job]:
+    return [comparison.subject.plain_job("audit", {}, seed) for seed in range(comparison.runs)]
+
+
+def _audit_cell(comparison: Comparison, store: Store) -> str:
+    found = [result for result in results(store, _audits(comparison)) if result is not None]
+    if len(found) < comparison.runs:
+        return "–"
+    metric = comparison.subject.metric
+    # One meaning of identical for all splits: the one that scores best on most of them.
+    kind = max({r["best"] for r in found}, key=lambda k: (sum(r["best"] == k for r in found), k))
+    chosen = [r["kinds"][kind] for r in found]
+    scores = [lookup[metric] for lookup in chosen if lookup[metric] is not None]
+    if len(scores) < len(chosen):
+        return "–"
+    share = sum(lookup["answerable_share"] for lookup in chosen) / len(chosen)
+    return f"{Summary.of(scores)}\n{share:.0%} of test nodes"

@@ -1,0 +1,169 @@
+"""The tasks on a tiny graph, against what they are defined to be."""
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from otherhalf.classifier import GOALClassifier
+from otherhalf.complement.missing_half import find_missing_half
+from otherhalf.data.splits import split as make_split
+from otherhalf.data.synthetic import contextual_sbm, redraw_edges
+from otherhalf.diagnosis import diagnose
+from otherhalf.experiments import half_tasks
+from otherhalf.experiments.half_tasks import train_on_half, variants
+from otherhalf.experiments.subject import Subject
+from otherhalf.experiments.topology import compare_topologies
+from otherhalf.nn.skeleton import Shape
+from otherhalf.spectral import filter_accuracy
+from otherhalf.training import TrainingSettings
+
+GRAPH = contextual_sbm(90, 3, 8, average_degree=6, homophily=0.8, signal=1.0, seed=1)
+SPLIT = make_split(GRAPH, "uniform", 3)
+SUBJECT = Subject.of(GRAPH, "uniform")
+SHORT = {"preset": "paper", "k": 5, "hidden": 8, "epochs": 20}
+
+
+# ---------------------------------------------------------------------- the ablation
+
+
+def test_variants_by_hand():
+    found = variants((2.0, 4.0, 0.0, 1.0))
+    assert found == {
+        "alpha = 0": (0, 4, 0, 1),
+        "beta = 0": (2, 0, 0, 1),
+        "gamma = 0": (2, 4, 0, 1),
+        "delta = 0": (2, 4, 0, 0),
+        "only beta": (0, 4, 0, 0),
+        "only gamma": (0, 0, 1, 0),  # 0 in GOAL: taken as 1
+        "only delta": (0, 0, 0, 1),
+        "GOAL": (2, 4, 0, 1),
+    }
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """The coefficients that a classifier was trained with after GOAL's own fit."""
+    found = []
+
+    def counted(model, graph, split, coefficients):
+        found.append(coefficients)
+        return train_on_half(model, graph, split, coefficients)
+
+    monkeypatch.setattr(half_tasks, "train_on_half", counted)
+    return found
+
+
+def accuracy(model, part):
+    return float(np.mean(model.predict_proba(GRAPH).argmax(axis=1)[part] == GRAPH.y[part]))
+
+
+def test_each_variant_is_goal_with_other_coefficients_on_the_same_half(trained):
+    params = {**SHORT, "coefficients": [1.0, 2.0, 0.0, 0.5]}
+    result = half_tasks.ablation(SUBJECT.job("ablation", "goal", params, 3), GRAPH, SPLIT)
+    assert json.loads(json.dumps(result)) == result
+    assert list(result["variants"]) == list(result["coefficients"])
+    for name in ("beta = 0", "only delta"):
+        strengths = result["coefficients"][name]
+        # The half does not depend on the coefficients: a whole fit with others is on the same half.
+        whole = GOALClassifier(seed=3, **{**params, "coefficients": tuple(strengths.values())})
+        whole.fit(GRAPH, SPLIT)
+        expected = {"val": accuracy(whole, SPLIT.val), "test": accuracy(whole, SPLIT.test)}
+        assert result["variants"][name] == expected, name
+    assert len({json.dumps(scores) for scores in result["variants"].values()}) > 2
+    # GOAL has no γ: without γ it is itself, and is not trained again.
+    assert len(trained) == 6
+    assert (1.0, 2.0, 0.0, 0.5) not in trained
+    assert result["nodes"] == {"train": 54, "val": 18, "test": 18}
+    assert {"complement", "train", "beta = 0"} < result["stages"].keys()
+    assert "gamma = 0" not in result["stages"]
+
+
+def test_equal_coefficients_are_trained_with_once(trained):
+    params = {**SHORT, "coefficients": [0.0, 2.0, 2.0, 0.0]}  # as Chameleon's
+    found = half_tasks.ablation(SUBJECT.job("ablation", "goal", params, 3), GRAPH, SPLIT)["variants"]
+    assert trained == [(0, 0, 2, 0), (0, 2, 0, 0), (0, 0, 0, 1)]
+    assert found["beta = 0"] == found["only gamma"]
+    assert found["gamma = 0"] == found["only beta"]
+    assert found["alpha = 0"] == found["delta = 0"] == found["GOAL"]
+
+
+def test_a_classifier_trained_again_is_bit_equal():
+    model = GOALClassifier(seed=3, **SHORT).fit(GRAPH, SPLIT)
+    again = train_on_half(model, GRAPH, SPLIT, model.settings_.goal.coefficients)
+    assert np.array_equal(again, model.predict_proba(GRAPH))
+
+
+def test_the_ablation_looks_at_no_test_label_before_scoring():
+    model = GOALClassifier(seed=3, **SHORT).fit(GRAPH, SPLIT)
+    before = train_on_half(model, GRAPH, SPLIT, (0.0, 1.0, 0.0, 0.0))
+    hidden = np.array(GRAPH.y)
+    hidden[SPLIT.test] = (hidden[SPLIT.test] + 1) % 3
+    other = type(GRAPH)(edges=GRAPH.edges, x=GRAPH.x, y=hidden, name=GRAPH.name)
+    assert np.array_equal(before, train_on_half(model, other, SPLIT, (0.0, 1.0, 0.0, 0.0)))
+
+
+# ---------------------------------------------------------------------- the half
+
+
+def dense_range(homophilic, heterophilic, normalization):
+    def normalized(matrix):
+        a = matrix.toarray().astype(float)
+        degree = a.sum(axis=1)
+        degree[degree == 0] = 1
+        if normalization == "row":
+            return a / degree[:, None]
+        return a / np.sqrt(degree)[:, None] / np.sqrt(degree)
+
+    m = np.eye(homophilic.shape[0]) + normalized(heterophilic) @ normalized(homophilic)
+    real = np.linalg.eigvals(m).real
+    return [real.min(), real.max()]
+
+
+@pytest.mark.parametrize("homophily", [0.9, 0.2])
+def test_the_half_its_homophily_and_its_spectrum(homophily):
+    graph = contextual_sbm(90, 3, 8, average_degree=6, homophily=homophily, signal=2.0, seed=2)
+    split = make_split(graph, "uniform", 1)
+    job = Subject.of(graph, "uniform").job("half", "goal", {"preset": "paper"}, 1)
+    result = half_tasks.half(job, graph, split)
+    assert json.loads(json.dumps(result)) == result
+    found = find_missing_half(graph, split, 1, preset="paper")
+    assert result["topology"] == compare_topologies(graph, found.pairs, found.kind, 1, test=split.test)
+    assert (result["k"], result["encoder"]) == (found.k, "gcn")
+    assert result["stages"].keys() >= {"total", "topology", "spectrum"}
+    given, missing = graph.adjacency, found.adjacency
+    order = (given, missing) if found.kind == "heterophily" else (missing, given)
+    for normalization, spectrum in result["spectrum"].items():
+        ends = [spectrum["smallest"][0], spectrum["largest"][0]]
+        assert ends == pytest.approx(dense_range(*order, normalization), abs=1e-6)
+
+
+# ---------------------------------------------------------------------- diagnosis and filters
+
+
+def test_the_diagnosis_is_of_the_whole_graph():
+    job = Subject.of(GRAPH, "").plain_job("diagnose", {"draws": 4, "threshold": 0.3}, 5)
+    result = half_tasks.diagnosis(job, GRAPH, SPLIT)
+    assert json.loads(json.dumps(result)) == result
+    found = diagnose(GRAPH, seed=5, draws=4, threshold=0.3)
+    assert (result["ks"], result["ks_std"], result["tendency"]) == (found.ks, found.ks_std, found.tendency)
+    assert result["edge_homophily"] == pytest.approx(0.8)
+    assert result["connected"] == found.connected.tolist()
+    assert len(result["bin_edges"]) == len(result["random"]) + 1
+
+
+def test_a_filter_is_trained_on_redrawn_edges():
+    shape, training = Shape(hidden=8), TrainingSettings(epochs=10)
+    options = {"homophily": 0.3, "filter": "high", "shape": asdict(shape), "training": asdict(training)}
+    job = SUBJECT.plain_job("filter", options, 3, "high")
+    result = half_tasks.linear_filter(job, GRAPH, SPLIT)
+    drawn = redraw_edges(GRAPH, 0.3, 3)
+    assert result == filter_accuracy(drawn, SPLIT, "high", 3, shape=shape, training=training)
+
+
+def test_the_model_s_seed_can_be_another_than_the_split_s():
+    seen = []
+    run = half_tasks.with_model_seed(lambda job, graph, split: seen.append((job.seed, split)) or {})
+    run(SUBJECT.plain_job("restart", {"model_seed": 7}, 0, "gcn"), GRAPH, SPLIT)
+    assert seen == [(7, SPLIT)]
