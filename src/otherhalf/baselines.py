@@ -18,7 +18,7 @@ from otherhalf.estimator import NodeClassifier
 from otherhalf.graph import Graph, Split
 from otherhalf.growth import KnownNodes
 from otherhalf.metrics import check_metric
-from otherhalf.nn.baselines.registry import KINDS, build, operators
+from otherhalf.nn.baselines.registry import KINDS, build, operators, walks_of
 from otherhalf.nn.inputs import Scaling, node_inputs, usable_device
 from otherhalf.nn.skeleton import Shape
 from otherhalf.presets import BEST, SHAPE, TRAINING
@@ -161,7 +161,11 @@ class BaselineClassifier(NodeClassifier):
         shape = {name: self._given(name, usual.shape) for name in SHAPE}
         training = {name: self._given(name, usual.training) for name in TRAINING}
         settings = BaselineSettings(
-            self.kind, self.scaling, Shape(**shape), TrainingSettings(**training), self._walks()
+            self.kind,
+            self.scaling,
+            Shape(**shape),
+            TrainingSettings(**training),
+            walks_of(self.kind, self.steps, self.teleport),
         )
         check_scaling(settings.scaling)
         check_frame(settings.shape, settings.training)
@@ -170,16 +174,3 @@ class BaselineClassifier(NodeClassifier):
     def _given(self, name: str, usual: Any) -> Any:
         value = getattr(self, name)
         return getattr(usual, name) if value is None else value
-
-    def _walks(self) -> dict[str, float]:
-        defaults = KINDS[self.kind].walks or {}
-        given = {name: getattr(self, name) for name in ("steps", "teleport")}
-        unused = [name for name, value in given.items() if value is not None and name not in defaults]
-        if unused:
-            raise InputError(f"{self.kind} has no {unused[0]}: leave it out")
-        walks = {name: value if given[name] is None else given[name] for name, value in defaults.items()}
-        if not walks.get("steps", 1) >= 1 or walks.get("steps", 1) % 1:
-            raise InputError(f"steps={walks['steps']} is not a number of steps: give 1 or more")
-        if not 0 <= walks.get("teleport", 0) <= 1:
-            raise InputError(f"teleport={walks['teleport']} is no probability: give 0.1, say")
-        return {name: int(value) if name == "steps" else value for name, value in walks.items()}

@@ -54,7 +54,9 @@ class GOALClassifier(NodeClassifier):
         seed: Of everything random; two fits with one seed on one machine are bit-equal.
         follow: Whose verdict decides which half is missing: ``ks``, ``labels``, or a tendency given
             outright, ``homophily`` or ``heterophily``.
-        encoder: ``mlp``, ``gcn``, ``gcn-plain``, ``gat``, ``structure`` or ``auto``.
+        scaling: Of the features: ``auto``, ``none``, ``row`` or ``standard``.
+        encoder: ``auto``, or any of the plain models (``gcn``, ``appnp``, ``structure``, …); a dictionary
+            gives it options of its own: ``{"kind": "appnp", "hidden": 128, "teleport": 0.2}``.
         k: How many nodes each node is joined to in the missing half.
         coefficients: α, β, γ, δ in [0, 5]; where they start when they are learned.
         learn_coefficients: Whether training moves the coefficients (GOAL_at).
@@ -83,7 +85,8 @@ class GOALClassifier(NodeClassifier):
         *,
         seed: int = 0,
         follow: str = "ks",
-        encoder: str | None = None,
+        scaling: str | None = None,
+        encoder: str | dict[str, Any] | None = None,
         k: int | None = None,
         coefficients: tuple[float, float, float, float] | None = None,
         learn_coefficients: bool | None = None,
@@ -104,6 +107,7 @@ class GOALClassifier(NodeClassifier):
         self.preset = preset
         self.seed = seed
         self.follow = follow
+        self.scaling = scaling
         self.encoder = encoder
         self.k = k
         self.coefficients = coefficients
@@ -147,7 +151,7 @@ class GOALClassifier(NodeClassifier):
         device = usable_device(self.device)
         split = make_split(graph, "uniform", self.seed) if split is None else split
         check_trainable(graph, split)
-        check_metric(self.metric, graph.num_classes)
+        check_metric(self.metric, graph.num_classes, graph.y[split.val])
         require_memory_for_fit(graph, len(split.train), settings)
         owner = self.run_identity(graph, split)
 

@@ -18,5 +18,6 @@ def keep_freed_memory() -> None:
     """
     with suppress(AttributeError, OSError, TypeError):  # another C library, or another system
         mallopt = ctypes.CDLL(None).mallopt
-        _ = mallopt(MMAP_THRESHOLD, 1 << 30) or mallopt(MMAP_THRESHOLD, 1 << 25)  # the most that older ones take
+        if not mallopt(MMAP_THRESHOLD, 1 << 30):
+            mallopt(MMAP_THRESHOLD, 1 << 25)  # older ones refuse more
         mallopt(TRIM_THRESHOLD, (1 << 31) - 1)

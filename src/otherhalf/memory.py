@@ -10,6 +10,7 @@ from otherhalf.complement.search import BLOCK_ENTRIES
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.nn.inputs import DENSE_SHARE
+from otherhalf.presets import WITH_ROWS
 from otherhalf.settings import Settings
 
 FLOAT = 4
@@ -29,7 +30,7 @@ def fit_bytes(graph: Graph, num_train: int, settings: Settings) -> int:
     encoder, goal, head = settings.complement.encoder, settings.goal, settings.complement.head
     hidden = max(encoder.shape.hidden, goal.shape.hidden)
     layers = max(encoder.shape.layers, goal.shape.layers) + 1
-    rows = encoder.kind in ("structure", "auto") or goal.shape.trunk == "features+neighbours"
+    rows = encoder.kind in (*WITH_ROWS, "auto") or goal.shape.trunk == "features+neighbours"
     k = max(settings.complement.k_homophily, settings.complement.k_heterophily)
     parts = {
         "features": _feature_bytes(graph),

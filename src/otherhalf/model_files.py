@@ -28,6 +28,7 @@ from otherhalf.diagnosis import Diagnosis
 from otherhalf.errors import InputError
 from otherhalf.growth import KnownNodes
 from otherhalf.nn.baselines.registry import build as build_encoder
+from otherhalf.nn.baselines.registry import walks_of
 from otherhalf.nn.goal import build_goal
 from otherhalf.nn.inputs import Scaling
 from otherhalf.settings import Settings, from_dict, plain_number, to_dict
@@ -92,7 +93,9 @@ def load_model(cls: type[GOALClassifier], folder: Path) -> GOALClassifier:
         None if mean is None else mean.numpy(),
         None if deviation is None else deviation.numpy(),
     )
-    encoder = build_encoder(half["encoder"], *sizes, settings.complement.encoder.shape)
+    chosen = settings.complement.encoder
+    walks = walks_of(chosen.kind, chosen.steps, chosen.teleport)
+    encoder = build_encoder(half["encoder"], *sizes, chosen.shape, **walks)
     head = Head(tensors["head/layers.0.weight"].shape[1], settings.complement.head)
     model._module = build_goal(*sizes, settings.goal)
     for prefix, module in (("encoder", encoder), ("head", head), ("goal", model._module)):

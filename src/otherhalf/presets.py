@@ -12,6 +12,9 @@ from otherhalf.training import TrainingSettings
 
 PRESETS = ("best", "paper")
 
+WITH_ROWS = ("structure", "linkx", "acmgcn")
+"""Encoders that read the rows of the adjacency matrix."""
+
 BEST = Settings(
     scaling="auto",
     complement=ComplementSettings(
@@ -128,7 +131,7 @@ def settle(settings: Settings, encoder: str, shape: Shape, own: dict[str, Any]) 
     )
     goal = settings.goal
     if goal.shape.trunk == "auto":
-        if encoder == "structure":
+        if encoder in WITH_ROWS:
             frame = replace(goal.shape, trunk="features+neighbours", output="linear")
         else:
             frame = replace(goal.shape, trunk="none", norm=shape.norm, residual=shape.residual)
@@ -139,15 +142,36 @@ def settle(settings: Settings, encoder: str, shape: Shape, own: dict[str, Any]) 
 SHAPE = ("hidden", "layers", "dropout", "norm", "residual")
 TRAINING = ("lr", "weight_decay", "epochs", "patience")
 GOAL = ("coefficients", "learn_coefficients", "blend")
-OVERRIDES = ("encoder", "k", "max_candidates", *GOAL, *SHAPE, *TRAINING)
+OVERRIDES = ("scaling", "encoder", "k", "max_candidates", *GOAL, *SHAPE, *TRAINING)
 """What a user may say instead of a preset."""
+
+
+def _encoder(usual: EncoderSettings, own: str | dict[str, Any]) -> EncoderSettings:
+    """The encoder that the user names, alone or with options of its own."""
+    options: dict[str, Any] = {"kind": own} if isinstance(own, str) else dict(own)
+    unknown = set(options) - {"kind", "steps", "teleport", *SHAPE, *TRAINING}
+    if unknown or "kind" not in options:
+        raise InputError(
+            f"the encoder {own!r} is not known: give a name, or a dictionary with kind and, if need be, "
+            f"{', '.join((*SHAPE, *TRAINING))}, steps and teleport"
+        )
+    return replace(
+        usual,
+        kind=options["kind"],
+        shape=replace(usual.shape, **{key: options[key] for key in SHAPE if key in options}),
+        training=replace(usual.training, **{key: options[key] for key in TRAINING if key in options}),
+        steps=options.get("steps"),
+        teleport=options.get("teleport"),
+    )
 
 
 def with_overrides(settings: Settings, own: dict[str, Any]) -> Settings:
     """The settings with what the user said put in."""
     complement, goal = settings.complement, settings.goal
+    if "scaling" in own:
+        settings = replace(settings, scaling=own["scaling"])
     if "encoder" in own:
-        complement = replace(complement, encoder=replace(complement.encoder, kind=own["encoder"]))
+        complement = replace(complement, encoder=_encoder(complement.encoder, own["encoder"]))
     if "k" in own:
         complement = replace(complement, k_homophily=own["k"], k_heterophily=own["k"])
     if "max_candidates" in own:

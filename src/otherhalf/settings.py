@@ -8,26 +8,30 @@ from typing import Any, TypeVar, get_type_hints
 import numpy as np
 
 from otherhalf.errors import InputError
+from otherhalf.nn.baselines.registry import KINDS, walks_of
 from otherhalf.nn.conv import COEFFICIENT_LIMIT
 from otherhalf.nn.skeleton import NORMS, OUTPUTS, TRUNKS, Shape
 from otherhalf.training import TrainingSettings
 
 SCALINGS = ("none", "row", "standard", "auto")
-ENCODERS = ("mlp", "gcn", "gcn-plain", "gat", "appnp", "appnp-plain", "acmgcn", "sage", "structure", "auto")
+ENCODERS = ("auto", "gcn-plain", *KINDS)
 
 
 @dataclass(frozen=True)
 class EncoderSettings:
     """The pretrained encoder, Z_gnn = GNN(G) (Section 4.2).
 
-    ``kind`` is ``mlp``, ``gcn``, ``gcn-plain`` (without norm and residual), ``gat``, ``structure`` (an MLP
-    over features and adjacency rows), or ``auto``: ``mlp``, ``gcn``, ``gcn-plain`` and ``structure`` are
-    trained, and the best on the validation nodes is kept.
+    ``kind`` is any of the plain models, ``gcn-plain`` (a GCN without norm and residual), or ``auto``: ``mlp``,
+    ``gcn``, ``gcn-plain`` and ``structure`` (an MLP over features and adjacency rows) are trained, and the
+    best on the validation nodes is kept. ``steps`` and ``teleport`` are for the kinds that walk; None takes
+    their defaults.
     """
 
     kind: str = "auto"
     shape: Shape = field(default_factory=Shape)
     training: TrainingSettings = field(default_factory=TrainingSettings)
+    steps: int | None = None
+    teleport: float | None = None
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,7 @@ def check_settings(settings: Settings) -> None:
     encoder, goal = settings.complement.encoder, settings.goal
     _check_choice("encoder", encoder.kind, ENCODERS)
     check_scaling(settings.scaling)
+    walks_of(encoder.kind, encoder.steps, encoder.teleport)
     _check_at_least(
         "the encoder's layers", encoder.shape.layers, 2
     )  # one of them before the prediction layer
@@ -160,6 +165,8 @@ def from_dict(kind: type[T], values: dict[str, Any]) -> T:
     hints = get_type_hints(kind)
     built = {}
     for item in fields(kind):  # type: ignore[arg-type]
+        if item.name not in values:  # written before there was such a setting: its default
+            continue
         value = values[item.name]
         hint = hints[item.name]
         if is_dataclass(hint):

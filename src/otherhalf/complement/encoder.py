@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from otherhalf.graph import Graph, Split
 from otherhalf.metrics import score as score_of
-from otherhalf.nn.baselines.registry import build, operators
+from otherhalf.nn.baselines.registry import build, operators, walks_of
 from otherhalf.nn.skeleton import NodeInputs, Skeleton
 from otherhalf.settings import EncoderSettings
 from otherhalf.training import Checkpoint, History, TrainingSettings, seeded, train
@@ -35,7 +35,7 @@ PLAIN = "-plain"
 class Encoder:
     """A trained encoder: which kind, the module, and how its training went.
 
-    ``kind`` is ``mlp``, ``gcn``, ``gat`` or ``structure``; the frame it was given is ``module.shape``.
+    ``kind`` is one of the plain models; the frame it was given is ``module.shape``.
     """
 
     kind: str
@@ -88,10 +88,11 @@ def pretrain(
     best: Encoder | None = None
     for kind in kinds:
         stage, shape = f"encoder-{kind}", settings.shape
+        walks = walks_of(kind, settings.steps, settings.teleport) if kind == settings.kind else {}
         if kind.endswith(PLAIN):
             kind, shape = kind.removesuffix(PLAIN), replace(shape, norm="none", residual=False)
         with seeded(seed):
-            module = build(kind, graph.num_features, graph.num_classes, graph.num_nodes, shape)
+            module = build(kind, graph.num_features, graph.num_classes, graph.num_nodes, shape, **walks)
             module.to(inputs.device)
             history = fit_classifier(
                 module,

@@ -14,7 +14,7 @@ from otherhalf.data.folders import search_folders, where_to_place
 from otherhalf.errors import InputError
 from otherhalf.experiments.experiment import Experiment, Request
 from otherhalf.experiments.job import Job
-from otherhalf.experiments.models import TITLES, configuration
+from otherhalf.experiments.models import TITLES
 from otherhalf.experiments.published import ARXIV
 from otherhalf.experiments.statistics import Summary
 from otherhalf.experiments.store import Store
@@ -119,9 +119,8 @@ def official_at_hand() -> bool:
 
 
 def _jobs(subject: Subject, model: str, request: Request) -> list[Job]:
-    full = configuration(model, SETTINGS[model], subject.metric, subject.data)
     return [
-        subject.plain_job(TASK, {**full, "model_seed": seed}, NUMBER, model) for seed in range(request.runs)
+        subject.job(TASK, model, SETTINGS[model], NUMBER, model_seed=seed) for seed in range(request.runs)
     ]
 
 

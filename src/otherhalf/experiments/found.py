@@ -19,7 +19,7 @@ OWN_FOLDER = Path(str(files("otherhalf.experiments").joinpath("settings")))
 
 HEADER = """\
 # Settings of every model on {data}, found by `otherhalf search`: the best of {trials} trials each on the mean
-# validation score of splits {seeds}. No test label was read. `paper` is what the paper prints, in percent.
+# validation score of splits {seeds}, whose test nodes were not looked at. `paper`: what the paper prints.
 """
 
 
@@ -38,7 +38,7 @@ def read_found(data: str, folder: Path = OWN_FOLDER) -> dict[str, Found]:
         return {}
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-        return {model: Found(dict(entry["params"]), float(entry["validation"])) for model, entry in content.items()}
+        return {m: Found(dict(entry["params"]), float(entry["validation"])) for m, entry in content.items()}
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise InputError(f"{path} cannot be read ({error}): write it anew with `otherhalf search`") from error
 
@@ -60,7 +60,7 @@ def write_found(
             lines.append(f"paper = {TABLE1[model][data][0]}")
         lines.append(f"[{model}.params]")
         # A TOML value of these kinds is written as in JSON.
-        lines += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in choice.params.items()]
+        lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in choice.params.items()]
         parts.append("\n".join(lines) + "\n")
     path = folder / f"{data}.toml"
     folder.mkdir(parents=True, exist_ok=True)

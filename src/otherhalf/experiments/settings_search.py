@@ -58,14 +58,32 @@ OWN: dict[str, dict[str, tuple[Any, ...]]] = {
 GOAL: tuple[dict[str, Any], ...] = (
     {},
     {"preset": "paper"},
-    {"hidden": 128, "dropout": 0.7},
-    {"hidden": 64, "dropout": 0.5, "norm": "none", "residual": False, "k": 5},
-    {"hidden": 128, "dropout": 0.5, "lr": 0.005, "weight_decay": 5e-5, "k": 20},
-    {"hidden": 64, "layers": 3, "dropout": 0.5, "norm": "batch", "residual": True},
-    {"hidden": 128, "layers": 1, "dropout": 0.7},
-    {"hidden": 64, "dropout": 0.7, "k": 5, "weight_decay": 5e-5},
-)
-"""GOAL's own list: both presets, then the same frames over the preset ``best``, with other K."""
+    {
+        "encoder": {"kind": "appnp", "hidden": 128, "dropout": 0.7, "norm": "none", "residual": False, "teleport": 0.2},
+        "hidden": 128, "dropout": 0.7, "norm": "none", "residual": False,
+    },
+    {
+        "encoder": {"kind": "acmgcn", "hidden": 128, "dropout": 0.7, "norm": "none", "residual": False},
+        "hidden": 128, "dropout": 0.7,
+    },
+    {
+        "encoder": {"kind": "gat", "hidden": 128, "lr": 0.005, "weight_decay": 5e-5},
+        "hidden": 128, "dropout": 0.5, "lr": 0.005, "weight_decay": 5e-5,
+    },
+    {
+        "encoder": {"kind": "gcn", "hidden": 128, "dropout": 0.7, "norm": "batch", "weight_decay": 5e-5},
+        "hidden": 128, "dropout": 0.7, "k": 20,
+    },
+    {
+        "encoder": {"kind": "structure", "hidden": 128, "dropout": 0.7, "weight_decay": 5e-5},
+        "hidden": 128, "dropout": 0.7, "k": 5,
+    },
+    {
+        "encoder": {"kind": "sage", "hidden": 64, "layers": 3, "norm": "batch"},
+        "hidden": 64, "dropout": 0.5, "norm": "batch", "residual": True,
+    },
+)  # fmt: skip
+"""GOAL's own list: both presets, then encoders of several kinds in frames of the list above."""
 
 
 @dataclass(frozen=True)
@@ -133,14 +151,13 @@ def search(
 ) -> list[Choice]:
     """The settings found for each model and graph, in their order.
 
-    Three rounds over all of them at once, so that no core waits: the defaults, which also tell which encoder
-    suits GOAL (its other trials keep to it); the other trials on the first split; the finalists on the rest.
+    Two rounds over all of them at once, so that no core waits: every trial on the first split, then the
+    finalists on the rest.
     """
     _check(trials)
     pairs = [_Search(model, subject, store) for model, subject in wanted]
     first = seeds[0]
-    run([each.job(candidates(each.model, 1)[0], first) for each in pairs])
-    tried = [each.trials(trials, first) for each in pairs]
+    tried = [candidates(each.model, trials) for each in pairs]
     run([each.job(params, first) for each, tries in zip(pairs, tried, strict=True) for params in tries])
     best = [each.best(tries, [first])[:FINALISTS] for each, tries in zip(pairs, tried, strict=True)]
     run(
@@ -167,16 +184,6 @@ class _Search:
 
     def job(self, params: dict[str, Any], seed: int) -> Job:
         return self.subject.job("trial", self.model, params, seed)
-
-    def trials(self, count: int, first: int) -> list[dict[str, Any]]:
-        each = candidates(self.model, count)
-        record = self.store.get(self.job(each[0], first))
-        if self.model != "goal" or record is None:
-            return each
-        # The encoder that the defaults chose on validation: to train all four in every trial buys nothing.
-        plain = record.result["encoder"] == "gcn" and record.result["encoder_plain"]
-        encoder = "gcn-plain" if plain else record.result["encoder"]
-        return [p if "preset" in p or not p else {**p, "encoder": encoder} for p in each]
 
     def best(self, tries: list[dict[str, Any]], seeds: Sequence[int]) -> list[dict[str, Any]]:
         return sorted(tries, key=lambda params: -self.validation(params, seeds))

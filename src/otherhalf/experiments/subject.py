@@ -54,9 +54,9 @@ class Subject:
             return cls.of(load(known), split)
         return cls(known, _joined(entry.fingerprint, entry.splits_fingerprint, split), split, entry.metric)
 
-    def job(self, task: str, model: str, params: Mapping[str, Any], seed: int) -> Job:
-        """A run of a model on this graph."""
-        options = configuration(model, params, self.metric, self.data)
+    def job(self, task: str, model: str, params: Mapping[str, Any], seed: int, **more: Any) -> Job:
+        """A run of a model on this graph; ``more`` is what a task wants to know beside the model's settings."""
+        options = {**configuration(model, params, self.metric, self.data), **more}
         return Job(task, self.data, self.data_hash, model, options, self.split, seed)
 
     def plain_job(self, task: str, options: Mapping[str, Any], seed: int, model: str = "") -> Job:

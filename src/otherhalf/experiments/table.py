@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
 BOLD = re.compile(r"\*\*(.+?)\*\*")
+BOTH = ("", "bold")
 
 
 @dataclass
@@ -49,7 +50,7 @@ class Table:
         for row in self.rows:
             # What stands between the marks has an odd place among the parts.
             parts = [enumerate(BOLD.split(cell)) for cell in row]
-            table.add_row(*(Text.assemble(*((p, "bold" if i % 2 else "") for i, p in cell)) for cell in parts))
+            table.add_row(*(Text.assemble(*((p, BOTH[i % 2]) for i, p in cell)) for cell in parts))
         return table
 
 

@@ -153,7 +153,7 @@ class PublishedSplits(ComparisonTable):
     ) -> Request:
         """As for every experiment, but there are no more splits than were published."""
         if runs is not None and runs > self.runs:
-            raise InputError(f"each of these graphs has {self.runs} published splits: give as many runs or less")
+            raise InputError(f"these graphs have {self.runs} splits each: give {self.runs} runs or less")
         return super().request(datasets, models, runs)
 
 

@@ -51,11 +51,7 @@ def trial(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
     """One try of a search over settings: fit on train, score on val; the test nodes are not looked at."""
     model, probabilities = _fitted(job, graph, split)
     found = score(job.options["metric"], probabilities[split.val], graph.y[split.val])
-    result: dict[str, Any] = {"val": _finite(found), "epochs": _epochs(model)}
-    if isinstance(model, GOALClassifier):
-        result["encoder"] = model.settings_.complement.encoder.kind
-        result["encoder_plain"] = model.settings_.complement.encoder.shape.norm == "none"
-    return result
+    return {"val": _finite(found), "epochs": _epochs(model)}
 
 
 def audit(job: Job, graph: Graph, split: Split) -> dict[str, Any]:

@@ -95,13 +95,13 @@ class GraphAttention(nn.Module):
         a_{ij} = \mathrm{softmax}_j\,\mathrm{LeakyReLU}(\mathbf{p}^T\mathbf{W}\mathbf{h}_j
         + \mathbf{q}^T\mathbf{W}\mathbf{h}_i)
 
-    for each head. Heads stand side by side where their number divides the width, else they are averaged
-    (the prediction layer).
+    for each head. Heads stand side by side, or are averaged (in the prediction layer, and where their number
+    does not divide the width).
     """
 
-    def __init__(self, in_channels: int, out_channels: int) -> None:
+    def __init__(self, in_channels: int, out_channels: int, *, average: bool = False) -> None:
         super().__init__()
-        self.side_by_side = out_channels % HEADS == 0
+        self.side_by_side = not average and out_channels % HEADS == 0
         width = out_channels // HEADS if self.side_by_side else out_channels
         self.linear = SparseLinear(in_channels, HEADS * width, bias=False)
         self.to_source = nn.Parameter(torch.empty(1, HEADS, width))
@@ -141,4 +141,8 @@ class GAT(Skeleton):
     def __init__(
         self, num_features: int, num_classes: int, num_known: int, shape: Shape | None = None
     ) -> None:
-        super().__init__(GraphAttention, num_features, num_classes, num_known, shape or Shape())
+        shape = shape or Shape()
+        super().__init__(GraphAttention, num_features, num_classes, num_known, shape)
+        if shape.output == "layer":
+            width = num_features if shape.layers == 1 and shape.trunk == "none" else shape.hidden
+            self.layers[-1] = GraphAttention(width, num_classes, average=True)

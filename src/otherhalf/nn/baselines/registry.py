@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.nn.baselines.acmgcn import ACMGCN
 from otherhalf.nn.baselines.appnp import APPNP
@@ -81,6 +82,23 @@ KINDS = {
     "structure": Kind("MLP over adjacency rows", MLP, _none, trunk="features+neighbours"),
 }
 """The paper's eight, two stronger rivals on heterophilous graphs, and the encoder of our own."""
+
+
+def walks_of(kind: str, steps: int | None, teleport: float | None) -> dict[str, Any]:
+    """``steps`` and ``teleport`` of a kind, None standing for its default; refuses what it does not take."""
+    defaults = (KINDS[kind].walks or {}) if kind in KINDS else {}
+    given: dict[str, Any] = {"steps": steps, "teleport": teleport}
+    unused = [name for name, value in given.items() if value is not None and name not in defaults]
+    if unused:
+        raise InputError(f"{kind} has no {unused[0]}: leave it out")
+    walks = {name: usual if given[name] is None else given[name] for name, usual in defaults.items()}
+    if "steps" in walks:
+        if not walks["steps"] >= 1 or walks["steps"] % 1:
+            raise InputError(f"steps={walks['steps']} is not a number of steps: give 1 or more")
+        walks["steps"] = int(walks["steps"])
+    if not 0 <= walks.get("teleport", 0) <= 1:
+        raise InputError(f"teleport={walks['teleport']} is no probability: give 0.1, say")
+    return walks
 
 
 def build(
