@@ -21,10 +21,10 @@ ENCODERS = ("auto", "gcn-plain", *KINDS)
 class EncoderSettings:
     """The pretrained encoder, Z_gnn = GNN(G) (Section 4.2).
 
-    ``kind`` is any of the plain models, ``gcn-plain`` (a GCN without norm and residual), or ``auto``: ``mlp``,
-    ``gcn``, ``gcn-plain`` and ``structure`` (an MLP over features and adjacency rows) are trained, and the
-    best on the validation nodes is kept. ``steps`` and ``teleport`` are for the kinds that walk; None takes
-    their defaults.
+    ``kind`` is any of the plain models, ``gcn-plain`` (a GCN without norm and residual), or ``auto``:
+    ``mlp``, ``gcn``, ``gcn-plain`` and ``structure`` (an MLP over features and adjacency rows) are trained,
+    and the best on the validation nodes is kept. ``steps`` and ``teleport`` are for the kinds that walk; None
+    takes their defaults.
     """
 
     kind: str = "auto"

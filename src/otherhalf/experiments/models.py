@@ -47,8 +47,8 @@ def configuration(name: str, params: Mapping[str, Any], metric: str, data: str) 
     """All that decides a fit but data, split and seed: what was said, and what came of it.
 
     What came of it stands beside what was said, because a preset or a default may change: then a run counts
-    as another one. A setting that is None is left out, so that one that is added later, with None for what was
-    done before, makes no other runs of those that there are.
+    as another one. A setting that is None is left out, so that one that is added later, with None for what
+    was done before, makes no other runs of those that there are.
     """
     resolved = _without_none(to_dict(make_model(name, params, 0, metric).resolved_settings(data)))
     full: dict[str, Any] = plain({"params": dict(params), "settings": resolved, "metric": metric})

@@ -59,7 +59,9 @@ GOAL: tuple[dict[str, Any], ...] = (
     {},
     {"preset": "paper"},
     {
-        "encoder": {"kind": "appnp", "hidden": 128, "dropout": 0.7, "norm": "none", "residual": False, "teleport": 0.2},
+        "encoder": {
+            "kind": "appnp", "hidden": 128, "dropout": 0.7, "norm": "none", "residual": False, "teleport": 0.2
+        },
         "hidden": 128, "dropout": 0.7, "norm": "none", "residual": False,
     },
     {

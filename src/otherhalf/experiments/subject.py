@@ -55,7 +55,7 @@ class Subject:
         return cls(known, _joined(entry.fingerprint, entry.splits_fingerprint, split), split, entry.metric)
 
     def job(self, task: str, model: str, params: Mapping[str, Any], seed: int, **more: Any) -> Job:
-        """A run of a model on this graph; ``more`` is what a task wants to know beside the model's settings."""
+        """A run of a model on this graph; ``more`` is what its task wants to know beside that."""
         options = {**configuration(model, params, self.metric, self.data), **more}
         return Job(task, self.data, self.data_hash, model, options, self.split, seed)
 
