@@ -116,7 +116,7 @@ class TestManners:
         [
             ({"preset": "worst"}, "there is no preset 'worst': choose one of best, paper"),
             ({"follow": "me"}, "follow='me' is not known: choose one of ks, labels"),
-            ({"encoder": "cnn"}, "there is no encoder 'cnn': choose one of mlp, gcn, gat, structure, auto"),
+            ({"encoder": "cnn"}, "there is no encoder 'cnn': choose one of auto, gcn-plain, mlp, gcn"),
             ({"norm": "group"}, "there is no norm 'group': choose one of none, layer, batch"),
             ({"device": "tpu"}, "the device 'tpu' cannot be used here"),
             ({"device": "meta"}, "the device 'meta' cannot be used here"),

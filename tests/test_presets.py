@@ -13,6 +13,7 @@ GRAPH = contextual_sbm(num_nodes=50, seed=0)
 
 # For every override a value, and where it has to arrive.
 ARRIVES = {
+    "scaling": ("row", lambda s: s.scaling),
     "encoder": ("gat", lambda s: s.complement.encoder.kind),
     "max_candidates": (123, lambda s: s.complement.max_candidates),
     "coefficients": ((1, 2, 3, 4), lambda s: s.goal.coefficients),
@@ -96,3 +97,25 @@ def test_the_chosen_encoder_is_written_down():
 def test_a_frame_that_is_settled_stays():
     paper = preset_settings("paper", GRAPH.name)
     assert settle(paper, "structure", paper.complement.encoder.shape, {}).goal == paper.goal
+
+
+def test_an_encoder_may_have_options_of_its_own():
+    before = preset_settings("best", "")
+    own = {"kind": "appnp", "hidden": 7, "dropout": 0.1, "lr": 0.5, "steps": 3, "teleport": 0.4}
+    encoder = with_overrides(before, {"encoder": own}).complement.encoder
+    assert (encoder.kind, encoder.shape.hidden, encoder.shape.dropout) == ("appnp", 7, 0.1)
+    assert (encoder.training.lr, encoder.steps, encoder.teleport) == (0.5, 3, 0.4)
+    assert encoder.training.epochs == before.complement.encoder.training.epochs
+    check_settings(with_overrides(before, {"encoder": own}))
+
+
+@pytest.mark.parametrize("own", [{"hidden": 7}, {"kind": "gcn", "colour": "red"}])
+def test_options_that_no_encoder_has_are_refused(own):
+    with pytest.raises(InputError, match="give a name, or a dictionary with kind and, if need be, hidden"):
+        with_overrides(preset_settings("best", ""), {"encoder": own})
+
+
+def test_an_encoder_that_does_not_walk_takes_no_steps():
+    settings = with_overrides(preset_settings("best", ""), {"encoder": {"kind": "gcn", "steps": 3}})
+    with pytest.raises(InputError, match="gcn has no steps: leave it out"):
+        check_settings(settings)

@@ -74,6 +74,7 @@ def compare(
     directed: Directed = False,
 ) -> None:
     """Compare models on any graph: the same splits, the same budget, paired differences to GOAL."""
+    from otherhalf.data.catalog import resolve
     from otherhalf.experiments.compare import compare as run_comparison
     from otherhalf.experiments.models import PAPERS, RIVALS, check_model
 
@@ -81,7 +82,9 @@ def compare(
     for model in wanted:
         check_model(model)
     graph = open_graph(data, id, label, features, source, target, directed)
-    with _lab(store, workers, threads, graph) as lab:
+    # A file may hold a graph of the catalogue where the catalogue itself does not find it.
+    own = graph if resolve(data) is None else None
+    with _lab(store, workers, threads, own) as lab:
         result = run_comparison(graph, wanted, lab, runs=runs, split=split, budget=budget, metric=metric)
     _finish(lab, result.values(), [(result.title, result.table())], as_json)
 
@@ -101,7 +104,7 @@ def search(
 ) -> None:
     """Find the settings of every model in the paper's tables, the same number of trials for each."""
     from otherhalf.atomic import check_folder
-    from otherhalf.experiments.found import OWN_FOLDER, read_found, write_found
+    from otherhalf.experiments.found import OWN_FOLDER, kept_beside, write_found
     from otherhalf.experiments.models import PAPERS, RIVALS, TITLES, check_model
     from otherhalf.experiments.published import DATASETS
     from otherhalf.experiments.settings_search import search as run_search
@@ -115,9 +118,9 @@ def search(
     subjects = [Subject.named(name, split) for name in _names(datasets) or DATASETS]
     seeds = search_seeds(split)
     folder = out or OWN_FOLDER
-    check_folder(folder)  # what could not be written or read at the end is refused now
+    check_folder(folder)  # what could not be written at the end is refused now
     for subject in subjects:
-        read_found(subject.data, folder)
+        kept_beside(subject.data, wanted, trials, folder)
     values: dict[str, Any] = {}
     tables = []
     with _lab(store, workers, threads) as lab:
@@ -178,11 +181,10 @@ def _lab(store: Path, workers: int | None, threads: int, own: Graph | None = Non
     from otherhalf.data.npz import write_npz
     from otherhalf.experiments.lab import Lab
     from otherhalf.experiments.store import Store
-    from otherhalf.experiments.subject import in_catalogue
 
     with tempfile.TemporaryDirectory(prefix="otherhalf-") as folder:
         places = {}
-        if own is not None and not in_catalogue(own):
+        if own is not None:
             path = Path(folder) / "graph.npz"
             write_npz(own, path)
             places[own.name or "graph"] = str(path)
@@ -203,12 +205,14 @@ def _finish(lab: Lab, values: dict[str, Any], tables: list[tuple[str, Table]], a
         print(json.dumps({**values, "failed": [outcome.message for _, outcome in lab.failed]}))
     else:
         from rich.console import Console
+        from rich.text import Text
 
         for title, table in tables:
-            console, drawn = Console(), table.rich(title)
+            console, drawn = Console(), table.rich()
             # A column that does not fit would lose its last digits: rather let the terminal break the line.
             needed = console.measure(drawn, options=console.options.update(max_width=WIDEST)).maximum
             console.width = max(console.width, needed)
+            console.print(Text(title, style="bold"), soft_wrap=True)  # with names that are not to be broken
             console.print(drawn)
     if lab.failed:
         from otherhalf.experiments.lab import failure

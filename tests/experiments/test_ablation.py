@@ -47,9 +47,9 @@ def test_a_cell_has_our_mean_the_paper_s_number_and_the_gap(records):
     assert values["datasets"]["chameleon"]["GOAL"]["mean"] is None
 
 
-def test_the_notes_say_where_a_term_is_absent_or_raised(records):
+def test_the_notes_say_where_a_term_is_absent(records):
     notes = ABOUT.table(ABOUT.request(), records).notes
     assert "no gamma on computers, no alpha and delta on chameleon" in notes[2]
-    assert "To stand alone, delta on pubmed, gamma on computers, delta on chameleon" in notes[3]
+    assert "A term alone has the strength 5" in notes[1]
     only_cora = ABOUT.table(ABOUT.request(["cora"]), records).notes
     assert len(only_cora) == 2  # Cora has all four

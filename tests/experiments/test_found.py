@@ -15,7 +15,7 @@ def test_what_is_written_is_read(tmp_path, model):
     for params in candidates(model, 12):
         path = write_found("cora", {model: Choice(params, 0.87123412, 8)}, SEEDS, tmp_path)
         assert path == tmp_path / "cora.toml"
-        assert read_found("cora", tmp_path) == {model: Found(params, 0.871234)}
+        assert read_found("cora", tmp_path) == {model: Found(params, 0.871234, 8)}
 
 
 def test_odd_values(tmp_path):
@@ -30,6 +30,7 @@ def test_odd_values(tmp_path):
         "large": 1e22,
         "negative": -0.5,
         "several": [0.5, 2, 0.1, 0.1],
+        "parts": {"kind": "gcn", "lr": 5e-05, "residual": False, "more": {"none": [], "nothing": {}}},
     }
     write_found("cora", {"goal": Choice(params, 0.5, 1)}, (50,), tmp_path)
     found = read_found("cora", tmp_path)["goal"].params
@@ -56,8 +57,20 @@ def test_models_that_were_not_searched_now_stay(tmp_path):
     write_found("actor", {"gcn": Choice({"lr": 0.1}, 0.5, 8), "mlp": Choice({}, 0.4, 8)}, SEEDS, tmp_path)
     write_found("actor", {"mlp": Choice({"lr": 0.2}, 0.6, 8)}, SEEDS, tmp_path)
     found = read_found("actor", tmp_path)
-    assert found == {"gcn": Found({"lr": 0.1}, 0.5), "mlp": Found({"lr": 0.2}, 0.6)}
+    assert found == {"gcn": Found({"lr": 0.1}, 0.5, 8), "mlp": Found({"lr": 0.2}, 0.6, 8)}
     assert list(found) == sorted(found)
+
+
+def test_models_in_one_file_have_had_the_same_number_of_trials(tmp_path):
+    write_found("actor", {"gcn": Choice({}, 0.5, 8), "mlp": Choice({}, 0.4, 8)}, SEEDS, tmp_path)
+    before = (tmp_path / "actor.toml").read_bytes()
+    with pytest.raises(
+        InputError, match=r"actor.toml has gcn as the best of 8 trials.* search with 8 trials"
+    ):
+        write_found("actor", {"mlp": Choice({}, 0.6, 20)}, SEEDS, tmp_path)
+    assert (tmp_path / "actor.toml").read_bytes() == before
+    write_found("actor", {"gcn": Choice({}, 0.7, 20), "mlp": Choice({}, 0.6, 20)}, SEEDS, tmp_path)
+    assert {found.trials for found in read_found("actor", tmp_path).values()} == {20}
 
 
 def test_without_a_search_there_is_nothing(tmp_path):
@@ -71,10 +84,11 @@ def test_without_a_search_there_is_nothing(tmp_path):
         b"[gcn\n",
         b"gcn = 3\n",
         b"gcn = 'text'\n",
-        b"[gcn]\nvalidation = 0.5\n",
+        b"[gcn]\nvalidation = 0.5\ntrials = 8\n",
+        b"[gcn]\nvalidation = 0.5\n[gcn.params]\n",
         b"[gcn]\n[gcn.params]\n",
-        b"[gcn]\nvalidation = 'much'\n[gcn.params]\n",
-        b"[gcn]\nvalidation = 0.5\nparams = 3\n",
+        b"[gcn]\ntrials = 8\nvalidation = 'much'\n[gcn.params]\n",
+        b"[gcn]\ntrials = 8\nvalidation = 0.5\nparams = 3\n",
         b"\xff\xfe",
     ],
 )
@@ -101,4 +115,5 @@ def test_what_is_shipped_can_be_used(path):
     for model, entry in found.items():
         check_model(model)
         assert 0 < entry.validation <= 1
+        assert entry.trials == next(iter(found.values())).trials
         assert configuration(model, entry.params, "accuracy", path.stem)["params"] == entry.params

@@ -35,9 +35,9 @@ def test_variants_by_hand():
         "beta = 0": (2, 0, 0, 1),
         "gamma = 0": (2, 4, 0, 1),
         "delta = 0": (2, 4, 0, 0),
-        "only beta": (0, 4, 0, 0),
-        "only gamma": (0, 0, 1, 0),  # 0 in GOAL: taken as 1
-        "only delta": (0, 0, 0, 1),
+        "only beta": (0, 5, 0, 0),
+        "only gamma": (0, 0, 5, 0),
+        "only delta": (0, 0, 0, 5),
         "GOAL": (2, 4, 0, 1),
     }
 
@@ -61,7 +61,7 @@ def accuracy(model, part):
 
 def test_each_variant_is_goal_with_other_coefficients_on_the_same_half(trained):
     params = {**SHORT, "coefficients": [1.0, 2.0, 0.0, 0.5]}
-    result = half_tasks.ablation(SUBJECT.job("ablation", "goal", params, 3), GRAPH, SPLIT)
+    result = half_tasks.ablation(SUBJECT.job("ablation", "goal", params, 3, alone=5.0), GRAPH, SPLIT)
     assert json.loads(json.dumps(result)) == result
     assert list(result["variants"]) == list(result["coefficients"])
     for name in ("beta = 0", "only delta"):
@@ -82,10 +82,8 @@ def test_each_variant_is_goal_with_other_coefficients_on_the_same_half(trained):
 
 def test_equal_coefficients_are_trained_with_once(trained):
     params = {**SHORT, "coefficients": [0.0, 2.0, 2.0, 0.0]}  # as Chameleon's
-    found = half_tasks.ablation(SUBJECT.job("ablation", "goal", params, 3), GRAPH, SPLIT)["variants"]
-    assert trained == [(0, 0, 2, 0), (0, 2, 0, 0), (0, 0, 0, 1)]
-    assert found["beta = 0"] == found["only gamma"]
-    assert found["gamma = 0"] == found["only beta"]
+    found = half_tasks.ablation(SUBJECT.job("ablation", "goal", params, 3, alone=5.0), GRAPH, SPLIT)["variants"]
+    assert trained == [(0, 0, 2, 0), (0, 2, 0, 0), (0, 5, 0, 0), (0, 0, 5, 0), (0, 0, 0, 5)]
     assert found["alpha = 0"] == found["delta = 0"] == found["GOAL"]
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_rel
 
-from otherhalf.experiments.statistics import Summary, paired_difference
+from otherhalf.experiments.statistics import Summary, p_value, paired_difference
 
 SCORES = st.floats(0, 1)
 PAIRS = st.lists(st.tuples(SCORES, SCORES), min_size=1, max_size=12)
@@ -53,7 +53,8 @@ def test_the_other_way_round_only_the_sign_changes(pairs, ratio):
     one, other = paired_difference(first, second, ratio), paired_difference(second, first, ratio)
     assert one.mean == pytest.approx(-other.mean, abs=1e-12)
     assert one.std == pytest.approx(other.std, abs=1e-12)
-    assert (one.p is None) == (len(pairs) < 3)
+    assert (one.p is None) == (other.p is None)
+    assert one.p is None or len(pairs) > 2
     if one.p is not None:
         assert one.p == pytest.approx(other.p, abs=1e-9)
         assert 0 <= one.p <= 1
@@ -71,9 +72,26 @@ def test_equal_runs():
     same = paired_difference(scores, scores, 1 / 3)
     assert (same.mean, same.std, same.p) == (0, 0, 1)
     always = paired_difference([0.75, 0.5, 0.25], [0.5, 0.25, 0.0], 1 / 3)
-    assert (always.mean, always.std, always.p) == (0.25, 0, 0)
+    assert (always.mean, always.std, always.p) == (0.25, 0, None)  # nothing to judge it by
+
+
+def test_differences_that_are_equal_but_for_rounding():
+    found = paired_difference([11 / 12, 12 / 12, 10 / 12], [9 / 12, 10 / 12, 8 / 12], 1 / 3)
+    assert found.mean == pytest.approx(1 / 6)
+    assert found.p is None
 
 
 def test_unequal_numbers_of_runs_are_a_mistake():
     with pytest.raises(ValueError, match="the same splits"):
         paired_difference([0.5, 0.6], [0.5], 1 / 3)
+
+
+def test_a_small_p_is_not_printed_as_zero():
+    assert [p_value(p, 3) for p in (1.0, 0.0123, 0.001, 0.0009, 0.0)] == [
+        "1.000",
+        "0.012",
+        "0.001",
+        "< 0.001",
+        "< 0.001",
+    ]
+    assert [p_value(p, 2, "= ") for p in (0.126, 0.001)] == ["= 0.13", "< 0.01"]

@@ -97,6 +97,9 @@ def test_keys_stay_what_they_are():
     assert cora.job("trial", "goal", {}, 50).key == (
         "cb603835771088dcb7a39d01310b1fd57bb72b0e2d9845709fc60f0cc9620dc4"
     )
+    assert cora.job("trial", "goal", candidates("goal", 3)[2], 50).key == (
+        "f5df023350fcf9939f8705def79a55fca3f52784f5a19f5147fce70253de0934"
+    )
     assert cora.job("fit", "goal", {}, 0).key == (
         "9fe8f9d2a5af332ad82cab3e3e5060233adf234a27f5d77144f55de4253d8afb"
     )

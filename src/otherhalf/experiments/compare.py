@@ -13,6 +13,7 @@ from otherhalf.experiments.found import read_found
 from otherhalf.experiments.lab import Lab
 from otherhalf.experiments.models import TITLES
 from otherhalf.experiments.settings_search import candidates, search, search_seeds
+from otherhalf.experiments.statistics import p_value
 from otherhalf.experiments.subject import Subject, in_catalogue
 from otherhalf.experiments.table import Table, best_in_bold
 from otherhalf.graph import Graph
@@ -58,7 +59,7 @@ class Compared:
             gap, p = "", ""
             if row.difference is not None:
                 gap = f"{100 * row.difference.mean:+.2f}"
-                p = "" if row.difference.p is None else f"{row.difference.p:.3f}"
+                p = "" if row.difference.p is None else p_value(row.difference.p, 3)
             origin = self.settings_from[row.model]
             table.add(TITLES[row.model], test, f"{100 * row.validation.mean:.2f}", gap, p, origin)
         table.notes = [

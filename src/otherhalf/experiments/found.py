@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -29,6 +29,7 @@ class Found:
 
     params: dict[str, Any]
     validation: float
+    trials: int
 
 
 def read_found(data: str, folder: Path = OWN_FOLDER) -> dict[str, Found]:
@@ -38,9 +39,25 @@ def read_found(data: str, folder: Path = OWN_FOLDER) -> dict[str, Found]:
         return {}
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-        return {m: Found(dict(entry["params"]), float(entry["validation"])) for m, entry in content.items()}
+        return {
+            model: Found(dict(entry["params"]), float(entry["validation"]), int(entry["trials"]))
+            for model, entry in content.items()
+        }
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise InputError(f"{path} cannot be read ({error}): write it anew with `otherhalf search`") from error
+
+
+def kept_beside(data: str, models: Iterable[str], trials: int, folder: Path = OWN_FOLDER) -> dict[str, Found]:
+    """What the data set's file says of other models; refused if they had another number of trials."""
+    searched = set(models)
+    kept = {model: found for model, found in read_found(data, folder).items() if model not in searched}
+    for model, found in kept.items():
+        if found.trials != trials:
+            raise InputError(
+                f"{folder / data}.toml has {model} as the best of {found.trials} trials, and the same number "
+                f"is due to every model: search with {found.trials} trials, or for {model} too"
+            )
+    return kept
 
 
 def write_found(
@@ -50,20 +67,27 @@ def write_found(
     trials = {choice.trials for choice in choices.values()}
     if len(trials) != 1:
         raise ValueError("every model must have had the same number of trials")
-    kept = {
-        model: Choice(found.params, found.validation, 0) for model, found in read_found(data, folder).items()
-    }
-    parts = [HEADER.format(data=data, trials=trials.pop(), seeds=", ".join(map(str, seeds)))]
-    for model, choice in sorted({**kept, **choices}.items()):
-        lines = [f"[{model}]", f"validation = {choice.validation:.6f}"]
+    (number,) = trials
+    every: dict[str, Choice | Found] = {**kept_beside(data, choices, number, folder), **choices}
+    parts = [HEADER.format(data=data, trials=number, seeds=", ".join(map(str, seeds)))]
+    for model, choice in sorted(every.items()):
+        lines = [f"[{model}]", f"trials = {number}", f"validation = {choice.validation:.6f}"]
         if data in TABLE1.get(model, {}):
             lines.append(f"paper = {TABLE1[model][data][0]}")
         lines.append(f"[{model}.params]")
-        # A TOML value of these kinds is written as in JSON.
-        lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in choice.params.items()]
+        lines += [f"{key} = {_toml(value)}" for key, value in choice.params.items()]
         parts.append("\n".join(lines) + "\n")
     path = folder / f"{data}.toml"
     folder.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as aside:
         aside.write_text("\n".join(parts), encoding="utf-8")
     return path
+
+
+def _toml(value: Any) -> str:
+    """A setting as TOML writes it: numbers, texts and truth values as in JSON, but not what has parts."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key} = {_toml(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)

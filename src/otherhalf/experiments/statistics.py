@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean, stdev
 
+ROUNDING = 1e-12
+"""Equal differences of scores differ by less than this."""
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -41,8 +44,9 @@ def paired_difference(first: Sequence[float], second: Sequence[float], test_to_t
         t = \frac{\bar d}{\sqrt{(1/n + n_{test}/n_{train})\, s_d^2}}, \quad n - 1 \text{ degrees of freedom}
 
     Random splits of one graph share most of their nodes, so that n runs tell less than n independent ones
-    would; the second term under the root makes up for it. No p with fewer than three runs; 1 where the runs
-    are equal throughout.
+    would; the second term under the root makes up for it. No p with fewer than three runs, nor where the
+    difference is the same on every split, as it may be by chance with few test nodes: then s_d = 0 says
+    nothing about other splits. 1 where the runs are equal throughout.
 
     Args:
         first: The scores of one model, by split.
@@ -58,7 +62,13 @@ def paired_difference(first: Sequence[float], second: Sequence[float], test_to_t
     from scipy.stats import t as student
 
     spread = stdev(differences)
-    if spread == 0:
-        return Difference(centre, 0.0, 1.0 if centre == 0 else 0.0)
+    if spread < ROUNDING:
+        return Difference(centre, spread, 1.0 if abs(centre) < ROUNDING else None)
     value = centre / ((1 / n + test_to_train) ** 0.5 * spread)
     return Difference(centre, spread, float(2 * student.sf(abs(value), n - 1)))
+
+
+def p_value(p: float, digits: int, equals: str = "") -> str:
+    """With so many digits; one that would be printed as zero is only said to be small."""
+    least = 10.0**-digits
+    return f"{equals}{p:.{digits}f}" if p >= least else f"< {least:.{digits}f}"

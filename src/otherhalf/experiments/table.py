@@ -36,7 +36,7 @@ class Table:
         lines += [_line([cell.replace("\n", "<br>") for cell in row]) for row in self.rows]
         return "\n".join(lines) + "".join(f"\n\n{note}" for note in self.notes) + "\n"
 
-    def rich(self, title: str) -> RichTable:
+    def rich(self, title: str = "") -> RichTable:
         """The table for a terminal, its notes as the caption."""
         from rich.table import Table as RichTable
         from rich.text import Text
@@ -44,7 +44,7 @@ class Table:
         # Text and not markup: a name may have brackets in it.
         caption = Text("\n".join(_plain(note) for note in self.notes), style="table.caption")
         heading = Text(title, style="table.title")
-        table = RichTable(title=heading, caption=caption or None, caption_justify="left")
+        table = RichTable(title=heading or None, caption=caption or None, caption_justify="left")
         for index, column in enumerate(self.columns):
             table.add_column(Text(column), justify="right" if index else "left", no_wrap=True)
         for row in self.rows:

@@ -16,7 +16,7 @@ from otherhalf.experiments.lab import results
 from otherhalf.experiments.models import PAPERS, RIVALS, TITLES
 from otherhalf.experiments.published import DATASETS, SHORT, TABLE1
 from otherhalf.experiments.settings_search import candidates
-from otherhalf.experiments.statistics import Summary
+from otherhalf.experiments.statistics import Summary, p_value
 from otherhalf.experiments.store import Store
 from otherhalf.experiments.subject import Subject
 from otherhalf.experiments.table import Table, best_in_bold
@@ -102,7 +102,7 @@ class ComparisonTable(Experiment):
             rows = {row.model: row for row in each.rows(store)}
             better = [
                 f"{TITLES[row.model]} by {-100 * row.difference.mean:.2f}"
-                + (f" (p = {row.difference.p:.2f})" if row.difference.p is not None else "")
+                + (f" (p {p_value(row.difference.p, 2, '= ')})" if row.difference.p is not None else "")
                 for row in rows.values()
                 if row.difference is not None and row.difference.mean < 0
             ]

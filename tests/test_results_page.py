@@ -1,0 +1,50 @@
+"""docs/results.md and its figures are what the records say."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SCRIPT = ROOT / "scripts" / "results_page.py"
+
+
+def run(script, *words):
+    return subprocess.run([sys.executable, script, *words], capture_output=True, text=True)
+
+
+def test_the_page_is_not_stale():
+    done = run(SCRIPT, "--check")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """The script, a page and a store of its own."""
+    for folder in ("scripts", "docs", "results/runs", "results/figures"):
+        (tmp_path / folder).mkdir(parents=True)
+    script = tmp_path / "scripts" / SCRIPT.name
+    script.write_text(SCRIPT.read_text(encoding="utf-8"), encoding="utf-8")
+    page = tmp_path / "docs" / "results.md"
+    page.write_text((ROOT / "docs" / "results.md").read_text(encoding="utf-8"), encoding="utf-8")
+    return script
+
+
+def test_a_stale_page_fails(copy):
+    page = copy.parents[1] / "docs" / "results.md"
+    assert run(copy).returncode == 0  # written from an empty store
+    assert run(copy, "--check").returncode == 0
+    text = page.read_text(encoding="utf-8")
+    page.write_text(text.replace("| MLP | – |", "| MLP | 99.00 |", 1), encoding="utf-8")
+    done = run(copy, "--check")
+    assert done.returncode == 1
+    assert "results.md is not what results/runs says: run python scripts/results_page.py" in done.stderr
+
+
+def test_a_table_without_a_place_is_noticed(copy):
+    page = copy.parents[1] / "docs" / "results.md"
+    page.write_text(page.read_text(encoding="utf-8").replace("<!-- ablation -->", ""), encoding="utf-8")
+    done = run(copy)
+    assert done.returncode == 1
+    assert "results.md has no place for ablation" in done.stderr
