@@ -171,7 +171,7 @@ def test_killed_and_started_again_it_comes_to_the_same(run, tmp_path, monkeypatc
             [sys.executable, "-c", SHELL, *command],
             cwd=tmp_path / "disturbed",
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             text=True,
         )
 
@@ -180,14 +180,14 @@ def test_killed_and_started_again_it_comes_to_the_same(run, tmp_path, monkeypatc
     while process.poll() is None and not lines_in(tmp_path / "disturbed") and time.monotonic() < limit:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
+    _, err = process.communicate()
+    assert process.returncode == -signal.SIGKILL, err
     assert 0 < lines_in(tmp_path / "disturbed") < 9
     process = start()
     monkeypatch.setattr(settings_search, "COMMON", {"epochs": 60, "patience": 60})
     undisturbed = answer(run(*command))  # meanwhile
-    out, _ = process.communicate(timeout=120)
-    assert process.returncode == 0
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
     found = json.loads(out)
     assert len(found["rows"]) == 3
     assert scores(found["rows"]) == scores(undisturbed["rows"])
@@ -307,6 +307,8 @@ def test_search(run, work, tmp_path):
         (("compare", CSBM, "--split", "random"), ["there is no split 'random'"]),
         (("compare", CSBM, "--split", "fixed"), ["comes without fixed splits"]),
         (("compare", CSBM, "--metric", "f1"), ["there is no metric 'f1'"]),
+        (("compare", CSBM, "--device", "tpu"), ["the device 'tpu' cannot be used here"]),
+        (("reproduce", "table1", "--device", "tpu"), ["the device 'tpu' cannot be used here"]),
         (("search", "--datasets", "coraa"), ["there is no data set 'coraa'"]),
         (("search", "--models", "gcnn"), ["there is no model 'gcnn'"]),
         (("search", "--trials", "0"), ["invalid value for '--trials'"]),

@@ -14,6 +14,7 @@ import typer
 from otherhalf.errors import InputError
 from otherhalf.options import (
     Data,
+    Device,
     Directed,
     Features,
     Id,
@@ -65,6 +66,7 @@ def compare(
     store: StoreFolder = STORE,
     workers: Workers = None,
     threads: Threads = 1,
+    device: Device = "cpu",
     as_json: Json = False,
     id: Id = None,
     label: Label = None,
@@ -84,7 +86,7 @@ def compare(
     graph = open_graph(data, id, label, features, source, target, directed)
     # A file may hold a graph of the catalogue where the catalogue itself does not find it.
     own = graph if resolve(data) is None else None
-    with _lab(store, workers, threads, own) as lab:
+    with _lab(store, workers, threads, device, own) as lab:
         result = run_comparison(graph, wanted, lab, runs=runs, split=split, budget=budget, metric=metric)
     _finish(lab, result.values(), [(result.title, result.table())], as_json)
 
@@ -100,6 +102,7 @@ def search(
     store: StoreFolder = STORE,
     workers: Workers = None,
     threads: Threads = 1,
+    device: Device = "cpu",
     as_json: Json = False,
 ) -> None:
     """Find the settings of every model in the paper's tables, the same number of trials for each."""
@@ -123,7 +126,7 @@ def search(
         kept_beside(subject.data, wanted, trials, folder)
     values: dict[str, Any] = {}
     tables = []
-    with _lab(store, workers, threads) as lab:
+    with _lab(store, workers, threads, device) as lab:
         for subject in subjects:  # one after the other: what is finished is written before the next begins
             pairs = [(model, subject) for model in wanted]
             choices = run_search(pairs, lab.store, lab.run, trials=trials, seeds=seeds)
@@ -156,6 +159,7 @@ def reproduce(
     figures: Annotated[Path, typer.Option(help="The folder that figures are written to.")] = FIGURES,
     workers: Workers = None,
     threads: Threads = 1,
+    device: Device = "cpu",
     as_json: Json = False,
 ) -> None:
     """Make a table or figure of the paper anew: run what has not been run, show it beside the paper's."""
@@ -165,7 +169,7 @@ def reproduce(
         raise InputError(f"there is no experiment {name!r}: choose one of {', '.join(EXPERIMENTS)}")
     experiment = EXPERIMENTS[name]
     request = experiment.request(_names(datasets), _names(models), runs)
-    with _lab(store, workers, threads) as lab:
+    with _lab(store, workers, threads, device) as lab:
         lab.run(experiment.jobs(request))
     drawn = experiment.figures(request, lab.store, figures)
     values = {**experiment.values(request, lab.store), "figures": [str(path) for path in drawn]}
@@ -176,7 +180,9 @@ def reproduce(
 
 
 @contextmanager
-def _lab(store: Path, workers: int | None, threads: int, own: Graph | None = None) -> Iterator[Lab]:
+def _lab(
+    store: Path, workers: int | None, threads: int, device: str, own: Graph | None = None
+) -> Iterator[Lab]:
     """The runner over this store; own data is put where every run finds it as it is now."""
     from otherhalf.data.npz import write_npz
     from otherhalf.experiments.lab import Lab
@@ -188,7 +194,7 @@ def _lab(store: Path, workers: int | None, threads: int, own: Graph | None = Non
             path = Path(folder) / "graph.npz"
             write_npz(own, path)
             places[own.name or "graph"] = str(path)
-        yield Lab(Store(store), workers=workers, threads=threads, places=places)
+        yield Lab(Store(store), workers=workers, threads=threads, device=device, places=places)
 
 
 def _names(text: str | None) -> list[str] | None:

@@ -24,7 +24,9 @@ from otherhalf.spectral import NORMALIZATIONS, filter_accuracy, spectral_range
 from otherhalf.training import TrainingSettings, seeded
 from otherhalf.validation import FloatArray
 
-Task = Callable[[Job, Graph, Split], dict[str, Any]]
+Task = Callable[[Job, Graph, Split, str], dict[str, Any]]
+"""Does a job on its graph and split, on a device."""
+
 Strengths = tuple[float, ...]
 """α, β, γ, δ."""
 
@@ -55,9 +57,9 @@ def variants(base: Strengths, alone: float = ALONE) -> dict[str, Strengths]:
     return found
 
 
-def ablation(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
+def ablation(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
     """Fit GOAL, then on the half it found train the classifier anew with each variant's coefficients."""
-    model = model_of(job)
+    model = model_of(job, device)
     if not isinstance(model, GOALClassifier):
         raise TypeError("the ablation is of GOAL")
     model.fit(graph, split)
@@ -104,10 +106,10 @@ def train_on_half(model: GOALClassifier, graph: Graph, split: Split, coefficient
 # ---------------------------------------------------------------------- the half itself
 
 
-def half(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
+def half(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
     """Find the missing half; how homophilous it is, and the spectrum of both halves together."""
     model_of(job)  # refuses a job whose settings this version resolves differently
-    found = find_missing_half(graph, split, job.seed, preset=job.options["params"]["preset"])
+    found = find_missing_half(graph, split, job.seed, preset=job.options["params"]["preset"], device=device)
     started = time.perf_counter()
     topology = compare_topologies(graph, found.pairs, found.kind, job.seed, test=split.test)
     compared = time.perf_counter()
@@ -135,7 +137,7 @@ def spectra(graph: Graph, missing: MissingHalf) -> dict[str, Any]:
 # ---------------------------------------------------------------------- diagnosis and filters
 
 
-def diagnosis(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
+def diagnosis(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
     """The verdict on the whole graph; the split plays no part."""
     found = diagnose(graph, seed=job.seed, draws=job.options["draws"], threshold=job.options["threshold"])
     result: dict[str, Any] = {
@@ -146,7 +148,7 @@ def diagnosis(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
     return result
 
 
-def linear_filter(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
+def linear_filter(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
     """Redraw the edges at a homophily ratio and train a network of one linear filter on them.
 
     Edges, split and weights are all of the job's seed, so that the spread over seeds is that of all three.
@@ -166,7 +168,7 @@ def with_model_seed(task: Task) -> Task:
     For data with a single published split, on which runs differ in weights and dropout alone.
     """
 
-    def run(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
-        return task(replace(job, seed=job.options["model_seed"]), graph, split)
+    def run(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
+        return task(replace(job, seed=job.options["model_seed"]), graph, split, device)
 
     return run

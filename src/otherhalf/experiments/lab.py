@@ -12,6 +12,7 @@ from otherhalf.experiments.progress import progress_for
 from otherhalf.experiments.runner import Finished, Planned, Started, run
 from otherhalf.experiments.store import Store
 from otherhalf.experiments.tasks import Worker
+from otherhalf.nn.inputs import usable_device
 
 STORE = Path("results/runs")
 """Where the command line keeps the records, from the folder it is called in."""
@@ -24,6 +25,7 @@ class Lab:
         store: Where the records are.
         workers: How many runs at a time; default: as the cores allow.
         threads: Threads of each.
+        device: ``cpu`` or ``cuda``.
         places: Where own data was put, by the name that jobs call it.
     """
 
@@ -33,13 +35,15 @@ class Lab:
         *,
         workers: int | None = None,
         threads: int = 1,
+        device: str = "cpu",
         places: Mapping[str, str] | None = None,
     ) -> None:
         self.store = store
         self.workers = workers
         self.threads = threads
         self.failed: list[tuple[Job, Outcome]] = []
-        self._worker = Worker(places)
+        usable_device(device)  # refuses, before anything is run, what no run could use
+        self._worker = Worker(places, device)
 
     def run(self, jobs: Sequence[Job]) -> None:
         """See to it that each of these has a record; those that fail are put down in ``failed``.

@@ -55,7 +55,7 @@ def configuration(name: str, params: Mapping[str, Any], metric: str, data: str) 
     return full
 
 
-def model_of(job: Job) -> Classifier:
+def model_of(job: Job, device: str = "cpu") -> Classifier:
     """The model that a job describes, if this version would still fit it with the same settings."""
     params, metric = job.options["params"], job.options["metric"]
     wanted = configuration(job.model, params, metric, job.data)
@@ -64,7 +64,7 @@ def model_of(job: Job) -> Classifier:
             f"{job.model} on {job.data}: this version resolves its settings differently from the job's: plan "
             "the experiment again"
         )
-    return make_model(job.model, params, job.seed, metric)
+    return make_model(job.model, params, job.seed, metric, device)
 
 
 def _without_none(values: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from otherhalf.data.splits import split as make_split
 from otherhalf.duplicates import audit_duplicates
 from otherhalf.errors import InputError
 from otherhalf.experiments import half_tasks
+from otherhalf.experiments.half_tasks import Task
 from otherhalf.experiments.job import Job
 from otherhalf.experiments.models import Classifier, model_of
 from otherhalf.experiments.subject import data_hash
@@ -22,10 +23,16 @@ from otherhalf.metrics import score
 
 
 class Worker:
-    """Does the jobs of a plan; ``places`` says where own data was put, by the name that jobs call it."""
+    """Does the jobs of a plan.
 
-    def __init__(self, places: Mapping[str, str] | None = None) -> None:
+    Args:
+        places: Where own data was put, by the name that jobs call it.
+        device: Where models are trained: ``cpu`` or ``cuda``.
+    """
+
+    def __init__(self, places: Mapping[str, str] | None = None, device: str = "cpu") -> None:
         self.places = dict(places or {})
+        self.device = device
 
     def __call__(self, job: Job) -> dict[str, Any]:
         """The result of one job."""
@@ -34,12 +41,12 @@ class Worker:
         if data_hash(graph, job.split) != job.data_hash:
             raise InputError(f"{job.data} has changed since the experiment was planned: start it again")
         split = make_split(graph, job.split or "uniform", job.seed)
-        return TASKS[job.task](job, graph, split)
+        return TASKS[job.task](job, graph, split, self.device)
 
 
-def fit(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
+def fit(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
     """Fit on train, select on val, and score once on test."""
-    model, probabilities = _fitted(job, graph, split)
+    model, probabilities = _fitted(job, graph, split, device)
     metric = job.options["metric"]
     result = _about(model, graph, split)
     result["val"] = _finite(score(metric, probabilities[split.val], graph.y[split.val]))
@@ -47,21 +54,21 @@ def fit(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
     return result
 
 
-def trial(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
+def trial(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
     """One try of a search over settings: fit on train, score on val; the test nodes are not looked at."""
-    model, probabilities = _fitted(job, graph, split)
+    model, probabilities = _fitted(job, graph, split, device)
     found = score(job.options["metric"], probabilities[split.val], graph.y[split.val])
     return {"val": _finite(found), "epochs": _epochs(model)}
 
 
-def audit(job: Job, graph: Graph, split: Split) -> dict[str, Any]:
+def audit(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
     """How many test nodes a look-up of identical training nodes answers, and what it scores."""
     found = audit_duplicates(graph, split).to_dict()
     best = max(found["kinds"], key=lambda kind: found["kinds"][kind]["accuracy"])
     return {**found, "best": best, "test": found["kinds"][best]["accuracy"]}
 
 
-TASKS: dict[str, Callable[[Job, Graph, Split], dict[str, Any]]] = {
+TASKS: dict[str, Task] = {
     "fit": fit,
     "trial": trial,
     "audit": audit,
@@ -73,8 +80,8 @@ TASKS: dict[str, Callable[[Job, Graph, Split], dict[str, Any]]] = {
 }
 
 
-def _fitted(job: Job, graph: Graph, split: Split) -> tuple[Classifier, np.ndarray[Any, Any]]:
-    model = model_of(job).fit(graph, split)
+def _fitted(job: Job, graph: Graph, split: Split, device: str) -> tuple[Classifier, np.ndarray[Any, Any]]:
+    model = model_of(job, device).fit(graph, split)
     return model, model.predict_proba(graph)
 
 
