@@ -377,7 +377,10 @@ class TestAnythingElse:
             time.sleep(10)  # is cut short
 
         monkeypatch.setattr("otherhalf.runs.fit_into", interrupted)
-        message = "otherhalf: stopped; what is finished is kept: a fit with --out goes on with --resume, an experiment with the same command\n"
+        message = (
+            "otherhalf: stopped; what is finished is kept: a fit with --out goes on with --resume, an "
+            "experiment with the same command\n"
+        )
         assert run("fit", CSBM) == (1, "", message)
 
 

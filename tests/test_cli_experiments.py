@@ -220,7 +220,7 @@ def test_a_table_in_a_pipe_has_whole_numbers(run, work, monkeypatch):
 
 def test_the_widest_table_in_a_pipe(run, work, tmp_path, monkeypatch):
     monkeypatch.setenv("OTHERHALF_DATA", str(tmp_path / "none"))  # a table needs its records only
-    monkeypatch.setattr("otherhalf.experiments.table1.read_found", lambda data: {})
+    monkeypatch.setattr("otherhalf.experiments.table1.read_found", lambda data, folder: {})
     store = Store(tmp_path / "runs")
     about = Table1()
     lookup = {"accuracy": 0.3, "answerable_share": 0.2}
@@ -257,7 +257,7 @@ def test_a_file_with_a_graph_of_the_catalogue_needs_no_other(run, here, tmp_path
     monkeypatch.setitem(DATASETS, "texas", replace(DATASETS["texas"], fingerprint=graph.fingerprint))
     monkeypatch.setenv("OTHERHALF_DATA", str(tmp_path / "none"))
     monkeypatch.setattr("otherhalf.data.catalog.download", lambda entry: pytest.fail("not to be downloaded"))
-    monkeypatch.setattr("otherhalf.experiments.compare.read_found", lambda data: {})
+    monkeypatch.setattr("otherhalf.experiments.compare.read_found", lambda data, folder: {})
     command = ("compare", tmp_path / "somewhere.npz", "--models", "mlp", "--runs", 1, "--json")
     assert answer(run(*command))["name"] == "texas"
 

@@ -95,7 +95,10 @@ def test_settings_that_can_be_trained_with_pass(settings):
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        (with_encoder(kind="transformer"), "there is no encoder 'transformer': choose one of auto, gcn-plain, mlp, gcn"),
+        (
+            with_encoder(kind="transformer"),
+            "there is no encoder 'transformer': choose one of auto, gcn-plain, mlp, gcn",
+        ),
         (with_encoder(shape=Shape(norm="group")), "there is no norm 'group'"),
         (with_goal(shape=Shape(norm="group")), "there is no norm 'group'"),
         (Settings(complement=ComplementSettings(k_homophily=0)), "k=0 is too small: give 1 or more"),

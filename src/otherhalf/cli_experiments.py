@@ -107,7 +107,7 @@ def search(
 ) -> None:
     """Find the settings of every model in the paper's tables, the same number of trials for each."""
     from otherhalf.atomic import check_folder
-    from otherhalf.experiments.found import OWN_FOLDER, kept_beside, write_found
+    from otherhalf.experiments.found import kept_beside, own_folder, write_found
     from otherhalf.experiments.models import PAPERS, RIVALS, TITLES, check_model
     from otherhalf.experiments.published import DATASETS
     from otherhalf.experiments.settings_search import search as run_search
@@ -120,7 +120,7 @@ def search(
         check_model(model)
     subjects = [Subject.named(name, split) for name in _names(datasets) or DATASETS]
     seeds = search_seeds(split)
-    folder = out or OWN_FOLDER
+    folder = out or own_folder(split)
     check_folder(folder)  # what could not be written at the end is refused now
     for subject in subjects:
         kept_beside(subject.data, wanted, trials, folder)
@@ -194,7 +194,7 @@ def _lab(
             path = Path(folder) / "graph.npz"
             write_npz(own, path)
             places[own.name or "graph"] = str(path)
-        yield Lab(Store(store), workers=workers, threads=threads, device=device, places=places)
+        yield Lab(Store(store, device), workers=workers, threads=threads, places=places)
 
 
 def _names(text: str | None) -> list[str] | None:

@@ -99,7 +99,7 @@ def test_a_model_without_a_score_is_named(lab):
 
 def test_settings_found_before_are_for_the_data_set_of_that_name_only(lab, monkeypatch):
     settings = {"gcn": Found({"hidden": 17}, 0.9, 8)}
-    monkeypatch.setattr("otherhalf.experiments.compare.read_found", lambda data: settings)
+    monkeypatch.setattr("otherhalf.experiments.compare.read_found", lambda data, folder: settings)
     impostor = replace(GRAPH, name="texas")
     assert compare(impostor, ["gcn"], lab, runs=1).values()["rows"][0]["settings_from"] == "defaults"
     monkeypatch.setitem(DATASETS, "texas", replace(DATASETS["texas"], fingerprint=GRAPH.fingerprint))

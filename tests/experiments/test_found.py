@@ -7,7 +7,7 @@ from otherhalf.experiments.found import OWN_FOLDER, Found, read_found, write_fou
 from otherhalf.experiments.models import check_model, configuration
 from otherhalf.experiments.settings_search import SEEDS, Choice, candidates
 
-SHIPPED = sorted(OWN_FOLDER.glob("*.toml"))
+SHIPPED = sorted(OWN_FOLDER.glob("*/*.toml"))
 
 
 @pytest.mark.parametrize("model", ["goal", "gcn", "appnp", "chebynet"])
@@ -110,7 +110,7 @@ def test_unequal_numbers_of_trials_are_a_mistake(tmp_path):
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_what_is_shipped_can_be_used(path):
-    found = read_found(path.stem)
+    found = read_found(path.stem, path.parent)
     assert found
     for model, entry in found.items():
         check_model(model)

@@ -82,7 +82,9 @@ def test_each_variant_is_goal_with_other_coefficients_on_the_same_half(trained):
 
 def test_equal_coefficients_are_trained_with_once(trained):
     params = {**SHORT, "coefficients": [0.0, 2.0, 2.0, 0.0]}  # as Chameleon's
-    found = half_tasks.ablation(SUBJECT.job("ablation", "goal", params, 3, alone=5.0), GRAPH, SPLIT)["variants"]
+    found = half_tasks.ablation(SUBJECT.job("ablation", "goal", params, 3, alone=5.0), GRAPH, SPLIT)[
+        "variants"
+    ]
     assert trained == [(0, 0, 2, 0), (0, 2, 0, 0), (0, 5, 0, 0), (0, 0, 5, 0), (0, 0, 0, 5)]
     assert found["alpha = 0"] == found["delta = 0"] == found["GOAL"]
 
@@ -162,6 +164,6 @@ def test_a_filter_is_trained_on_redrawn_edges():
 
 def test_the_model_s_seed_can_be_another_than_the_split_s():
     seen = []
-    run = half_tasks.with_model_seed(lambda job, graph, split: seen.append((job.seed, split)) or {})
+    run = half_tasks.with_model_seed(lambda job, graph, split, device: seen.append((job.seed, split)) or {})
     run(SUBJECT.plain_job("restart", {"model_seed": 7}, 0, "gcn"), GRAPH, SPLIT)
     assert seen == [(7, SPLIT)]

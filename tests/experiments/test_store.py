@@ -350,3 +350,14 @@ def test_without_git_there_is_no_commit(monkeypatch):
 def test_a_failed_run_cannot_be_recorded(store):
     with pytest.raises(ValueError, match="only a run with a result"):
         store.add(job(), Outcome(None, 1.0, 1.0, 1, "crash", "KeyError"))
+
+
+def test_a_run_on_another_device_is_another_run(tmp_path):
+    cpu, cuda = Store(tmp_path), Store(tmp_path, "cuda")
+    job = Job("fit", "cora", "hash", "gcn", {"lr": 0.1}, "uniform", 0)
+    cuda.add(job, Outcome({"test": 0.5}, 1.0, 1.0, 1))
+    assert not cpu.has(job)
+    assert cuda.get(job).result == {"test": 0.5}
+    assert cuda.get(job).job.options == {"lr": 0.1, "device": "cuda"}
+    cpu.add(job, Outcome({"test": 0.6}, 1.0, 1.0, 1))
+    assert (cpu.get(job).result["test"], cuda.get(job).result["test"]) == (0.6, 0.5)

@@ -14,7 +14,7 @@ NODES = {"train": 6, "val": 2, "test": 2}
 @pytest.fixture(autouse=True)
 def nothing_found(monkeypatch):
     """As before any search, whatever settings come with the package."""
-    monkeypatch.setattr("otherhalf.experiments.table1.read_found", lambda data: {})
+    monkeypatch.setattr("otherhalf.experiments.table1.read_found", lambda data, folder: {})
 
 
 def put(records, request, experiment=TABLE1, **scores):
@@ -50,7 +50,7 @@ def test_the_jobs():
 
 def test_the_settings_that_were_found_are_used(monkeypatch):
     found = {"gcn": Found({"hidden": 17}, 0.8, 8)}
-    monkeypatch.setattr("otherhalf.experiments.table1.read_found", lambda data: found)
+    monkeypatch.setattr("otherhalf.experiments.table1.read_found", lambda data, folder: found)
     (comparison,) = TABLE1.comparisons(TABLE1.request(["cora"], ["gcn", "mlp"], 1))
     assert comparison.settings == {"gcn": {"hidden": 17}, "mlp": candidates("mlp", 1)[0]}
 

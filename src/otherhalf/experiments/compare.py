@@ -9,7 +9,7 @@ from typing import Any
 from otherhalf.data.splits import split as make_split
 from otherhalf.errors import InputError
 from otherhalf.experiments.comparison import Comparison, Row, row_values
-from otherhalf.experiments.found import read_found
+from otherhalf.experiments.found import own_folder, read_found
 from otherhalf.experiments.lab import Lab
 from otherhalf.experiments.models import TITLES
 from otherhalf.experiments.settings_search import candidates, search, search_seeds
@@ -104,7 +104,7 @@ def compare(
         settings = {model: choice.params for model, choice in zip(models, choices, strict=True)}
         origin = dict.fromkeys(models, f"best of {budget}")
     else:
-        found = read_found(subject.data) if in_catalogue(graph) else {}
+        found = read_found(subject.data, own_folder(split)) if in_catalogue(graph) else {}
         settings = {m: found[m].params if m in found else candidates(m, 1)[0] for m in models}
         origin = {m: "found before" if m in found else "defaults" for m in models}
     comparison = Comparison(subject, settings, runs)

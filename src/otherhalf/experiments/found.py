@@ -1,4 +1,4 @@
-"""The settings that the search found, one file per data set, each beside the number that the paper prints."""
+"""The settings that the search found: a file per protocol and data set, the paper's numbers in it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ from otherhalf.experiments.settings_search import Choice
 
 OWN_FOLDER = Path(str(files("otherhalf.experiments").joinpath("settings")))
 
+
+def own_folder(split: str) -> Path:
+    """Where the package keeps what was found under a protocol: settings of one are not those of another."""
+    return OWN_FOLDER / split
+
+
 HEADER = """\
 # Settings of every model on {data}, found by `otherhalf search`: the best of {trials} trials each on the mean
 # validation score of splits {seeds}, whose test nodes were not looked at. `paper`: what the paper prints.
@@ -32,7 +38,7 @@ class Found:
     trials: int
 
 
-def read_found(data: str, folder: Path = OWN_FOLDER) -> dict[str, Found]:
+def read_found(data: str, folder: Path) -> dict[str, Found]:
     """The settings of each model on a data set; empty where no search has been made."""
     path = folder / f"{data}.toml"
     if not path.is_file():
@@ -47,7 +53,7 @@ def read_found(data: str, folder: Path = OWN_FOLDER) -> dict[str, Found]:
         raise InputError(f"{path} cannot be read ({error}): write it anew with `otherhalf search`") from error
 
 
-def kept_beside(data: str, models: Iterable[str], trials: int, folder: Path = OWN_FOLDER) -> dict[str, Found]:
+def kept_beside(data: str, models: Iterable[str], trials: int, folder: Path) -> dict[str, Found]:
     """What the data set's file says of other models; refused if they had another number of trials."""
     searched = set(models)
     kept = {model: found for model, found in read_found(data, folder).items() if model not in searched}
@@ -60,9 +66,7 @@ def kept_beside(data: str, models: Iterable[str], trials: int, folder: Path = OW
     return kept
 
 
-def write_found(
-    data: str, choices: Mapping[str, Choice], seeds: tuple[int, ...], folder: Path = OWN_FOLDER
-) -> Path:
+def write_found(data: str, choices: Mapping[str, Choice], seeds: tuple[int, ...], folder: Path) -> Path:
     """Put the choices into the data set's file; models that were not searched now stay as they are."""
     trials = {choice.trials for choice in choices.values()}
     if len(trials) != 1:

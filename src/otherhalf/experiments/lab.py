@@ -22,10 +22,9 @@ class Lab:
     """Runs what the store has no record of.
 
     Args:
-        store: Where the records are.
+        store: Where the records are, and on which device the runs are.
         workers: How many runs at a time; default: as the cores allow.
         threads: Threads of each.
-        device: ``cpu`` or ``cuda``.
         places: Where own data was put, by the name that jobs call it.
     """
 
@@ -35,15 +34,14 @@ class Lab:
         *,
         workers: int | None = None,
         threads: int = 1,
-        device: str = "cpu",
         places: Mapping[str, str] | None = None,
     ) -> None:
         self.store = store
         self.workers = workers
         self.threads = threads
         self.failed: list[tuple[Job, Outcome]] = []
-        usable_device(device)  # refuses, before anything is run, what no run could use
-        self._worker = Worker(places, device)
+        usable_device(store.device)  # refuses, before anything is run, what no run could use
+        self._worker = Worker(places, store.device)
 
     def run(self, jobs: Sequence[Job]) -> None:
         """See to it that each of these has a record; those that fail are put down in ``failed``.

@@ -8,6 +8,7 @@ import hashlib
 import os
 import re
 import subprocess
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -22,14 +23,18 @@ FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Store:
-    """A folder of records, ``<task>/<data>/<model>.jsonl``.
+    """A folder of records, ``<task>/<data>/<model>.jsonl``, seen from one device.
+
+    A run on another device than a CPU is another run: its record names the device among its options, and
+    counts on that device alone.
 
     Several processes may add to it at once. A line without its end was cut short by a kill: it is no
     record, and the next one takes its place. Where a key stands twice, its first record counts.
     """
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, device: str = "cpu") -> None:
         self.folder = Path(folder)
+        self.device = device
         self._read: dict[Path, tuple[tuple[int, ...], dict[str, Record]]] = {}
         if self.folder.exists() and not self.folder.is_dir():
             raise InputError(f"{self.folder} is a file: give a folder for the results")
@@ -44,7 +49,7 @@ class Store:
 
     def get(self, job: Job) -> Record | None:
         """The record of exactly this job, if it has been run."""
-        return self._records_in(self.path(job)).get(job.key)
+        return self._records_in(self.path(job)).get(self._here(job).key)
 
     def has(self, job: Job) -> bool:
         """Whether exactly this job has been run."""
@@ -68,6 +73,7 @@ class Store:
         """Put a finished run on the disk before returning."""
         if outcome.result is None:
             raise ValueError("only a run with a result can be recorded")
+        job = self._here(job)
         record = Record(
             format=FORMAT,
             key=job.key,
@@ -91,6 +97,10 @@ class Store:
                 "before is kept and will not be run again"
             ) from error
         return record
+
+    def _here(self, job: Job) -> Job:
+        """The job as its record names it."""
+        return job if self.device == "cpu" else replace(job, options={**job.options, "device": self.device})
 
     def _records_in(self, path: Path) -> dict[str, Record]:
         try:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from otherhalf.errors import InputError
 from otherhalf.experiments.comparison import Comparison, Row, row_values
 from otherhalf.experiments.experiment import Experiment, Request
-from otherhalf.experiments.found import read_found
+from otherhalf.experiments.found import own_folder, read_found
 from otherhalf.experiments.job import Job
 from otherhalf.experiments.lab import results
 from otherhalf.experiments.models import PAPERS, RIVALS, TITLES
@@ -32,7 +32,7 @@ class ComparisonTable(Experiment):
         """One for each data set."""
         found = []
         for data in request.datasets:
-            settings = read_found(data)
+            settings = read_found(data, own_folder(self.split))
             # Without a search, the defaults that the search would begin with.
             params = {m: settings[m].params if m in settings else candidates(m, 1)[0] for m in request.models}
             found.append(Comparison(Subject.named(data, self.split), params, request.runs))
