@@ -15,8 +15,8 @@ from otherhalf.nn.sparse import Features
 
 HEADS = 8
 NEGATIVE_SLOPE = 0.2
-SAFE_RANGE = 60.0
-"""exp of minus this is far from underflow: below it one shift for all rows of the softmax will do."""
+SAFE = 60.0
+"""exp of so much, or of minus so much, is far from over- and underflow: the softmax needs no shift then."""
 
 
 class Neighbourhoods:
@@ -28,6 +28,8 @@ class Neighbourhoods:
     def __init__(self, crow: Tensor, col: Tensor, reverse: Tensor) -> None:
         self.crow, self.col, self.reverse = crow, col, reverse
         self.num_nodes = crow.numel() - 1
+        self._pattern: Tensor | None = None
+        self._rows_by_entries: Tensor | None = None
         self.columns = col.long()
         self.rows = torch.repeat_interleave(torch.arange(self.num_nodes, device=crow.device), crow.diff())
 
@@ -53,37 +55,69 @@ class Neighbourhoods:
         size = (self.num_nodes, self.num_nodes)
         return torch.sparse_csr_tensor(self.crow, self.col, values, size=size, check_invariants=False)
 
+    def pattern(self, dtype: torch.dtype) -> Tensor:
+        """The pattern as a matrix whose values do not matter."""
+        if self._pattern is None or self._pattern.dtype != dtype:
+            self._pattern = self.matrix(torch.zeros(self.col.numel(), dtype=dtype, device=self.col.device))
+        return self._pattern
+
+    def sum_by_row(self, values: Tensor) -> Tensor:
+        """``[N, heads]``: the sums of ``[E, heads]`` values over the entries of each row."""
+        entries = self.col.numel()
+        if self._rows_by_entries is None or self._rows_by_entries.dtype != values.dtype:
+            ones = torch.ones(entries, dtype=values.dtype, device=self.col.device)
+            column = torch.arange(entries, dtype=torch.int32, device=self.col.device)
+            self._rows_by_entries = torch.sparse_csr_tensor(
+                self.crow, column, ones, size=(self.num_nodes, entries), check_invariants=False
+            )
+        return self._rows_by_entries @ values
+
 
 class _Attention(torch.autograd.Function):
-    r"""Σ_j p_ij h_j with p_ij = exp(LeakyReLU(s_j + t_i) − m_i), for one head; any m_i will do.
+    r"""Σ_j p_ij h_j with p_ij = exp(LeakyReLU(s_j + t_i) − m_i) for every head; any m_i will do.
 
     With a column of ones in h, the same product gives the softmax's denominator. All sums over neighbours
     are CSR products, which are several times as fast as gathering and adding the edges one by one, and add
     in one order, so that two runs are bit-equal.
+
+    s, t and m are ``[N, heads]`` (m may be None, for 0), h is ``[heads, N, d + 1]``, and so is the result.
     """
 
     @staticmethod
     def forward(
-        ctx: Any, source: Tensor, target: Tensor, h: Tensor, shift: Tensor, around: Neighbourhoods
+        ctx: Any, source: Tensor, target: Tensor, h: Tensor, shift: Tensor | None, around: Neighbourhoods
     ) -> Tensor:
+        # Edge by edge all heads at once, since they lie side by side; then head by head for the products.
         scores = source.index_select(0, around.columns) + target.index_select(0, around.rows)
-        weights = F.leaky_relu(scores, NEGATIVE_SLOPE).sub_(shift.index_select(0, around.rows)).exp_()
+        logits = F.leaky_relu(scores, NEGATIVE_SLOPE)
+        if shift is not None:
+            logits -= shift.index_select(0, around.rows)
+        weights = logits.exp_().t().contiguous()
         ctx.save_for_backward(weights, scores, h)
         ctx.around = around
-        return around.matrix(weights) @ h
+        return torch.stack([around.matrix(each) @ states for each, states in zip(weights, h, strict=True)])
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
         weights, scores, h = ctx.saved_tensors
         around: Neighbourhoods = ctx.around
         grad = grads[0].contiguous()
-        pattern = around.matrix(torch.zeros_like(weights))
-        of_weights = torch.sparse.sampled_addmm(pattern, grad, h.t(), beta=0.0).values()
-        of_scores = torch.ops.aten.leaky_relu_backward(of_weights * weights, scores, NEGATIVE_SLOPE, False)
-        ones = h.new_ones(around.num_nodes, 1)
-        of_target = (around.matrix(of_scores) @ ones).squeeze(1)
-        of_source = (around.matrix(of_scores.index_select(0, around.reverse)) @ ones).squeeze(1)
-        of_h = around.matrix(weights.index_select(0, around.reverse)) @ grad
+        of_weights = torch.stack(
+            [
+                torch.sparse.sampled_addmm(around.pattern(h.dtype), each, states.t(), beta=0.0).values()
+                for each, states in zip(grad, h, strict=True)
+            ]
+        )
+        of_logits = of_weights.mul_(weights).t().contiguous()
+        of_scores = torch.ops.aten.leaky_relu_backward(of_logits, scores, NEGATIVE_SLOPE, False)
+        of_target = around.sum_by_row(of_scores)
+        of_source = around.sum_by_row(of_scores.index_select(0, around.reverse))
+        of_h = torch.stack(
+            [
+                around.matrix(each.index_select(0, around.reverse)) @ states
+                for each, states in zip(weights, grad, strict=True)
+            ]
+        )
         return of_source, of_target, of_h, None, None
 
 
@@ -115,23 +149,20 @@ class GraphAttention(nn.Module):
         h = self.linear(x).view(x.shape[0], HEADS, -1)
         sources, targets = (h * self.to_source).sum(-1), (h * self.to_target).sum(-1)
         shifts = _shifts(sources.detach(), targets.detach(), around)
-        # Head by head, each with the column of ones that gives the denominator.
-        with_ones = torch.cat([h, h.new_ones(h.shape[0], HEADS, 1)], dim=2).transpose(0, 1)
-        heads = []
-        for head in range(HEADS):
-            arguments = (sources[:, head], targets[:, head], with_ones[head].contiguous(), shifts[:, head])
-            sums: Tensor = _Attention.apply(*arguments, around)  # type: ignore[no-untyped-call]
-            heads.append(sums[:, :-1] / sums[:, -1:])
-        out = torch.cat(heads, dim=1) if self.side_by_side else torch.stack(heads).mean(dim=0)
+        # The column of ones gives the denominator.
+        with_ones = torch.cat([h, h.new_ones(h.shape[0], HEADS, 1)], dim=2).transpose(0, 1).contiguous()
+        sums: Tensor = _Attention.apply(sources, targets, with_ones, shifts, around)  # type: ignore[no-untyped-call]
+        heads = sums[:, :, :-1] / sums[:, :, -1:]
+        out = heads.transpose(0, 1).flatten(1) if self.side_by_side else heads.mean(dim=0)
         return out + self.bias
 
 
-def _shifts(sources: Tensor, targets: Tensor, around: Neighbourhoods) -> Tensor:
-    """m_i ≥ max_j LeakyReLU(s_j + t_i), and not far above it, so that no exponential over- or underflows."""
-    highest = sources.amax(dim=0, keepdim=True)
-    if float((highest - sources).max()) > SAFE_RANGE:
-        each = sources.index_select(0, around.columns)
-        highest = torch.segment_reduce(each, "max", offsets=around.crow.long(), axis=0)
+def _shifts(sources: Tensor, targets: Tensor, around: Neighbourhoods) -> Tensor | None:
+    """m_i = max_j LeakyReLU(s_j + t_i), so that no exponential over- or underflows; None where none would."""
+    if float(sources.abs().max() + targets.abs().max()) < SAFE:
+        return None
+    each = sources.index_select(0, around.columns)
+    highest = torch.segment_reduce(each, "max", offsets=around.crow.long(), axis=0)
     return F.leaky_relu(highest + targets, NEGATIVE_SLOPE)
 
 
