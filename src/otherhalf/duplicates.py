@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.stats import rankdata
 
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
+from otherhalf.metrics import roc_auc
 from otherhalf.validation import UNKNOWN, FloatArray, IntArray, frozen
 
 Matrix: TypeAlias = FloatArray | sp.csr_matrix
@@ -327,12 +327,5 @@ def _lookup_roc_auc(first: IntArray, train: IntArray, test: IntArray, y: IntArra
     positive = np.bincount(first[train][able & second], minlength=n)
     shares = np.where(total > 0, positive / np.maximum(total, 1), second.mean())
     scores = np.where(first[test] == NONE, second.mean(), shares[first[test]])
-    return _roc_auc(scores, y[test] == 1)
-
-
-def _roc_auc(scores: npt.NDArray[np.float64], positive: npt.NDArray[np.bool_]) -> float | None:
-    """The share of pairs of a positive and a negative that the scores put in order; ties count half."""
-    yes, no = int(positive.sum()), int((~positive).sum())
-    if yes == 0 or no == 0:
-        return None
-    return float((rankdata(scores)[positive].sum() - yes * (yes + 1) / 2) / (yes * no))
+    found = roc_auc(scores, y[test] == 1)
+    return None if np.isnan(found) else found

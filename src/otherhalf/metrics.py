@@ -35,12 +35,17 @@ def score(metric: str, scores: npt.NDArray[Any], y: IntArray) -> float:
     """
     if metric == "accuracy":
         return float(np.mean(scores.argmax(axis=1) == y))
+    return roc_auc(scores[:, 1].astype(np.float64) - scores[:, 0], y == 1)
+
+
+def roc_auc(scores: npt.NDArray[np.float64], positive: npt.NDArray[np.bool_]) -> float:
+    """The share of pairs of a positive and a negative that the scores put in order; ties count half.
+
+    NaN where there is no such pair.
+    """
     from scipy.stats import rankdata
 
-    margin = scores[:, 1].astype(np.float64) - scores[:, 0]
-    positive = y == 1
-    ones, zeros = int(positive.sum()), int((~positive).sum())
-    if ones == 0 or zeros == 0:
+    yes, no = int(positive.sum()), int((~positive).sum())
+    if yes == 0 or no == 0:
         return float("nan")
-    rank_sum = rankdata(margin)[positive].sum()
-    return float((rank_sum - ones * (ones + 1) / 2) / (ones * zeros))
+    return float((rankdata(scores)[positive].sum() - yes * (yes + 1) / 2) / (yes * no))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
-from otherhalf.nn.baselines.mlp import MLP
-from otherhalf.nn.skeleton import NodeInputs, Shape
+from otherhalf.nn.baselines.walking import WalkingMLP
+from otherhalf.nn.skeleton import Shape
 from otherhalf.nn.sparse import SparseOperator
 
 
-class GPRGNN(MLP):
+class GPRGNN(WalkingMLP):
     r"""GPR-GNN (Chien et al. 2021): an MLP, and a learned say for every distance its predictions walk.
 
     .. math::
@@ -20,7 +18,6 @@ class GPRGNN(MLP):
 
     with :math:`\hat{\mathbf{A}}` the normalised adjacency matrix with self loops and K = ``steps``. The
     :math:`\theta_k` start as personalised PageRank: :math:`t(1 - t)^k`, and :math:`(1 - t)^K` for the last.
-    Call it as ``model(inputs, adjacency_with_self_loops)``.
     """
 
     def __init__(
@@ -38,16 +35,9 @@ class GPRGNN(MLP):
         start[-1] = (1 - teleport) ** steps
         self.theta = nn.Parameter(start)
 
-    def forward(self, inputs: NodeInputs, *operators: Any) -> Tensor:
-        """The logits of every node."""
-        return self._walk(super().forward(inputs), operators[0])
-
-    def embed(self, inputs: NodeInputs, *operators: Any) -> Tensor:
-        """The hidden states before the prediction layer, walked as the predictions are."""
-        return self._walk(super().embed(inputs), operators[0])
-
-    def _walk(self, walked: Tensor, adjacency: SparseOperator) -> Tensor:
-        z = self.theta[0] * walked
+    def walk(self, start: Tensor, adjacency: SparseOperator) -> Tensor:
+        """Sum the states over all distances."""
+        walked, z = start, self.theta[0] * start
         for strength in self.theta[1:]:
             walked = adjacency @ walked
             z = z + strength * walked
