@@ -67,3 +67,15 @@ def test_weight_decay_leaves_the_strengths_alone(graph, inputs):
     nothing = lambda: 0.0 * model(inputs, *operators("gprgnn", graph, inputs)).sum()  # noqa: E731
     train(model, nothing, lambda: (0.0,), TrainingSettings(weight_decay=1.0, epochs=1))
     assert torch.equal(model.theta, before)
+
+
+def test_predictions_are_dropped_before_they_walk_in_training_alone(graph, inputs):
+    torch.manual_seed(0)
+    # One layer that sees all features, and a walk that stays where it starts: what is zero was dropped.
+    model = GPRGNN(4, 3, graph.num_nodes, Shape(layers=1, dropout=0.5), steps=1, teleport=1.0)
+    given = operators("gprgnn", graph, inputs)
+    with torch.no_grad():
+        model.layers[0].bias.fill_(1.0)  # so that no prediction is zero by itself
+        share = float((torch.cat([model(inputs, *given) for _ in range(200)]) == 0).float().mean())
+        assert share == pytest.approx(0.5, abs=0.05)
+        assert (model.eval()(inputs, *given) != 0).all()

@@ -18,6 +18,7 @@ class GPRGNN(WalkingMLP):
 
     with :math:`\hat{\mathbf{A}}` the normalised adjacency matrix with self loops and K = ``steps``. The
     :math:`\theta_k` start as personalised PageRank: :math:`t(1 - t)^k`, and :math:`(1 - t)^K` for the last.
+    As in the authors' code, dropout also strikes the predictions before they walk.
     """
 
     def __init__(
@@ -37,7 +38,8 @@ class GPRGNN(WalkingMLP):
 
     def walk(self, start: Tensor, adjacency: SparseOperator) -> Tensor:
         """Sum the states over all distances."""
-        walked, z = start, self.theta[0] * start
+        walked = self._drop(start)
+        z = self.theta[0] * walked
         for strength in self.theta[1:]:
             walked = adjacency @ walked
             z = z + strength * walked
