@@ -38,7 +38,7 @@ class GPRGNN(WalkingMLP):
 
     def walk(self, start: Tensor, adjacency: SparseOperator) -> Tensor:
         """Sum the states over all distances."""
-        walked = self._drop(start)
+        walked: Tensor = self._drop(start)
         z = self.theta[0] * walked
         for strength in self.theta[1:]:
             walked = adjacency @ walked
