@@ -23,8 +23,8 @@ from otherhalf.validation import FloatArray
 AUTO = ("mlp", "gcn", "gcn-plain", "structure")
 """What ``auto`` chooses from.
 
-GAT is left out: it takes much longer to train than a GCN, and on Cora and Citeseer it was better on the one and
-worse on the other.
+GAT is left out: it takes much longer to train than a GCN, and on Cora and Citeseer it was better on the one
+and worse on the other.
 """
 
 PLAIN = "-plain"
