@@ -26,7 +26,7 @@ GRAPH = Graph(edges=SBM.edges[:, INSIDE], x=SBM.x[:KNOWN], y=NAMES[SBM.y[:KNOWN]
 SPLIT = split(GRAPH, seed=0)
 WALKS = {
     "appnp": {"steps": 10, "teleport": 0.1},
-    "gprgnn": {"steps": 10, "teleport": 0.1},
+    "gprgnn": {"steps": 10, "teleport": 0.1, "walk_dropout": 0.0},
     "chebynet": {"steps": 2},
 }
 READ_ROWS = ("linkx", "acmgcn", "structure")
@@ -251,8 +251,9 @@ def test_patience_ends_the_training():
 def test_walks_reach_the_module():
     appnp = quick("appnp", epochs=1, steps=3, teleport=0.25).fit(GRAPH, SPLIT)
     assert (appnp._module.steps, appnp._module.teleport) == (3, 0.25)
-    gprgnn = quick("gprgnn", epochs=1, lr=1e-9, steps=2, teleport=0.25).fit(GRAPH, SPLIT)
+    gprgnn = quick("gprgnn", epochs=1, lr=1e-9, steps=2, teleport=0.25, walk_dropout=0.2).fit(GRAPH, SPLIT)
     assert gprgnn._module.theta.tolist() == pytest.approx([0.25, 0.1875, 0.5625], abs=1e-6)
+    assert gprgnn._module.walk_dropout == 0.2
     chebynet = quick("chebynet", epochs=1, steps=4).fit(GRAPH, SPLIT)
     assert [len(layer.linears) for layer in chebynet._module.layers] == [5, 5]
 
@@ -279,7 +280,7 @@ def test_scaling_reaches_the_features():
 
 
 @pytest.mark.parametrize("kind", sorted(set(PLAIN) - set(WALKS)))
-@pytest.mark.parametrize(("name", "value"), [("steps", 3), ("teleport", 0.1)])
+@pytest.mark.parametrize(("name", "value"), [("steps", 3), ("teleport", 0.1), ("walk_dropout", 0.1)])
 def test_walks_are_refused_where_nothing_walks(kind, name, value):
     with pytest.raises(InputError, match=f"{kind} has no {name}: leave it out"):
         BaselineClassifier(kind, **{name: value}).fit(GRAPH, SPLIT)
@@ -299,6 +300,8 @@ def test_walks_are_refused_where_nothing_walks(kind, name, value):
         ({"kind": "gprgnn", "steps": 2.5}, "steps=2.5 is not a number of steps"),
         ({"kind": "chebynet", "steps": float("nan")}, "steps=nan is not a number of steps"),
         ({"kind": "chebynet", "steps": float("inf")}, "steps=inf is not a number of steps"),
+        ({"kind": "appnp", "walk_dropout": 0.1}, "appnp has no walk_dropout: leave it out"),
+        ({"kind": "gprgnn", "walk_dropout": 1.0}, "walk_dropout=1.0 is not a share below 1"),
         ({"kind": "appnp", "teleport": -0.1}, "teleport=-0.1 is no probability"),
         ({"kind": "gprgnn", "teleport": 1.5}, "teleport=1.5 is no probability"),
         ({"kind": "appnp", "teleport": float("nan")}, "teleport=nan is no probability"),

@@ -59,6 +59,7 @@ class BaselineClassifier(NodeClassifier):
         patience: How many epochs without a better validation score end it.
         steps: How far ``appnp`` and ``gprgnn`` walk (default 10); the degree of ``chebynet`` (default 2).
         teleport: The teleport probability of ``appnp``, and where ``gprgnn`` starts (default 0.1).
+        walk_dropout: Share of its predictions that ``gprgnn`` drops before they walk (default 0).
         scaling: Of the features: ``auto``, ``none``, ``row`` or ``standard``.
         metric: What the validation nodes select by: ``accuracy``, or ``roc_auc`` for two classes.
         device: ``cpu`` or ``cuda``.
@@ -82,6 +83,7 @@ class BaselineClassifier(NodeClassifier):
         patience: int | None = None,
         steps: int | None = None,
         teleport: float | None = None,
+        walk_dropout: float | None = None,
         scaling: str = "auto",
         metric: str = "accuracy",
         device: str = "cpu",
@@ -99,6 +101,7 @@ class BaselineClassifier(NodeClassifier):
         self.patience = patience
         self.steps = steps
         self.teleport = teleport
+        self.walk_dropout = walk_dropout
         self.scaling = scaling
         self.metric = metric
         self.device = device
@@ -165,7 +168,7 @@ class BaselineClassifier(NodeClassifier):
             self.scaling,
             Shape(**shape),
             TrainingSettings(**training),
-            walks_of(self.kind, self.steps, self.teleport),
+            walks_of(self.kind, self),
         )
         check_scaling(settings.scaling)
         check_frame(settings.shape, settings.training)

@@ -94,7 +94,7 @@ def load_model(cls: type[GOALClassifier], folder: Path) -> GOALClassifier:
         None if deviation is None else deviation.numpy(),
     )
     chosen = settings.complement.encoder
-    walks = walks_of(chosen.kind, chosen.steps, chosen.teleport)
+    walks = walks_of(chosen.kind, chosen)
     encoder = build_encoder(half["encoder"], *sizes, chosen.shape, **walks)
     head = Head(tensors["head/layers.0.weight"].shape[1], settings.complement.head)
     model._module = build_goal(*sizes, settings.goal)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from otherhalf.errors import InputError
+from otherhalf.nn.baselines.registry import WALKS
 from otherhalf.nn.skeleton import Shape
 from otherhalf.settings import ComplementSettings, EncoderSettings, GOALSettings, HeadSettings, Settings
 from otherhalf.training import TrainingSettings
@@ -149,19 +150,18 @@ OVERRIDES = ("scaling", "encoder", "k", "max_candidates", *GOAL, *SHAPE, *TRAINI
 def _encoder(usual: EncoderSettings, own: str | dict[str, Any]) -> EncoderSettings:
     """The encoder that the user names, alone or with options of its own."""
     options: dict[str, Any] = {"kind": own} if isinstance(own, str) else dict(own)
-    unknown = set(options) - {"kind", "steps", "teleport", *SHAPE, *TRAINING}
+    unknown = set(options) - {"kind", *WALKS, *SHAPE, *TRAINING}
     if unknown or "kind" not in options:
         raise InputError(
             f"the encoder {own!r} is not known: give a name, or a dictionary with kind and, if need be, "
-            f"{', '.join((*SHAPE, *TRAINING))}, steps and teleport"
+            f"{', '.join((*SHAPE, *TRAINING, *WALKS))}"
         )
     return replace(
         usual,
         kind=options["kind"],
         shape=replace(usual.shape, **{key: options[key] for key in SHAPE if key in options}),
         training=replace(usual.training, **{key: options[key] for key in TRAINING if key in options}),
-        steps=options.get("steps"),
-        teleport=options.get("teleport"),
+        **{key: options.get(key) for key in WALKS},
     )
 
 

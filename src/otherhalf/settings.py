@@ -23,8 +23,8 @@ class EncoderSettings:
 
     ``kind`` is any of the plain models, ``gcn-plain`` (a GCN without norm and residual), or ``auto``:
     ``mlp``, ``gcn``, ``gcn-plain`` and ``structure`` (an MLP over features and adjacency rows) are trained,
-    and the best on the validation nodes is kept. ``steps`` and ``teleport`` are for the kinds that walk; None
-    takes their defaults.
+    and the best on the validation nodes is kept. ``steps``, ``teleport`` and ``walk_dropout`` are for the
+    kinds that walk; None takes their defaults.
     """
 
     kind: str = "auto"
@@ -32,6 +32,7 @@ class EncoderSettings:
     training: TrainingSettings = field(default_factory=TrainingSettings)
     steps: int | None = None
     teleport: float | None = None
+    walk_dropout: float | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def check_settings(settings: Settings) -> None:
     encoder, goal = settings.complement.encoder, settings.goal
     _check_choice("encoder", encoder.kind, ENCODERS)
     check_scaling(settings.scaling)
-    walks_of(encoder.kind, encoder.steps, encoder.teleport)
+    walks_of(encoder.kind, encoder)
     _check_at_least(
         "the encoder's layers", encoder.shape.layers, 2
     )  # one of them before the prediction layer

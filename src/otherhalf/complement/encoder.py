@@ -88,7 +88,7 @@ def pretrain(
     best: Encoder | None = None
     for kind in kinds:
         stage, shape = f"encoder-{kind}", settings.shape
-        walks = walks_of(kind, settings.steps, settings.teleport) if kind == settings.kind else {}
+        walks = walks_of(kind, settings) if kind == settings.kind else {}
         if kind.endswith(PLAIN):
             kind, shape = kind.removesuffix(PLAIN), replace(shape, norm="none", residual=False)
         with seeded(seed):

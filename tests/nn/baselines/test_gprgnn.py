@@ -72,10 +72,11 @@ def test_weight_decay_leaves_the_strengths_alone(graph, inputs):
 def test_predictions_are_dropped_before_they_walk_in_training_alone(graph, inputs):
     torch.manual_seed(0)
     # One layer that sees all features, and a walk that stays where it starts: what is zero was dropped.
-    model = GPRGNN(4, 3, graph.num_nodes, Shape(layers=1, dropout=0.5), steps=1, teleport=1.0)
+    shape = Shape(layers=1, dropout=0.0)
+    model = GPRGNN(4, 3, graph.num_nodes, shape, steps=1, teleport=1.0, walk_dropout=0.3)
     given = operators("gprgnn", graph, inputs)
     with torch.no_grad():
         model.layers[0].bias.fill_(1.0)  # so that no prediction is zero by itself
         share = float((torch.cat([model(inputs, *given) for _ in range(200)]) == 0).float().mean())
-        assert share == pytest.approx(0.5, abs=0.05)
+        assert share == pytest.approx(0.3, abs=0.05)
         assert (model.eval()(inputs, *given) != 0).all()

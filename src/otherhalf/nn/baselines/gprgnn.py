@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from otherhalf.nn.baselines.walking import WalkingMLP
+from otherhalf.nn.dropout import dropout
 from otherhalf.nn.skeleton import Shape
 from otherhalf.nn.sparse import SparseOperator
 
@@ -18,7 +19,7 @@ class GPRGNN(WalkingMLP):
 
     with :math:`\hat{\mathbf{A}}` the normalised adjacency matrix with self loops and K = ``steps``. The
     :math:`\theta_k` start as personalised PageRank: :math:`t(1 - t)^k`, and :math:`(1 - t)^K` for the last.
-    As in the authors' code, dropout also strikes the predictions before they walk.
+    As in the authors' code, dropout of its own (``walk_dropout``) strikes the predictions before they walk.
     """
 
     def __init__(
@@ -30,15 +31,17 @@ class GPRGNN(WalkingMLP):
         *,
         steps: int = 10,
         teleport: float = 0.1,
+        walk_dropout: float = 0.0,
     ) -> None:
         super().__init__(num_features, num_classes, num_known, shape)
         start = teleport * (1 - teleport) ** torch.arange(steps + 1.0)
         start[-1] = (1 - teleport) ** steps
         self.theta = nn.Parameter(start)
+        self.walk_dropout = walk_dropout
 
     def walk(self, start: Tensor, adjacency: SparseOperator) -> Tensor:
         """Sum the states over all distances."""
-        walked: Tensor = self._drop(start)
+        walked = dropout(start, self.walk_dropout if self.training else 0.0)
         z = self.theta[0] * walked
         for strength in self.theta[1:]:
             walked = adjacency @ walked

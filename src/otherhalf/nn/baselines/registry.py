@@ -57,7 +57,7 @@ class Kind:
         title: Its name as papers write it.
         module: The class on the skeleton.
         operators: Makes what its layers are called with besides the hidden state.
-        walks: Which of ``steps`` and ``teleport`` it takes, and their defaults.
+        walks: Which of :data:`WALKS` it takes, and their defaults.
         trunk: A trunk it always has.
     """
 
@@ -75,7 +75,7 @@ KINDS = {
     "appnp": Kind("APPNP", APPNP, _with_loops, {"steps": 10, "teleport": 0.1}),
     "sage": Kind("GraphSAGE", GraphSAGE, _mean),
     "chebynet": Kind("ChebyNet", ChebyNet, _without_loops, {"steps": 2}),
-    "gprgnn": Kind("GPR-GNN", GPRGNN, _with_loops, {"steps": 10, "teleport": 0.1}),
+    "gprgnn": Kind("GPR-GNN", GPRGNN, _with_loops, {"steps": 10, "teleport": 0.1, "walk_dropout": 0.0}),
     "jknet": Kind("JKNet", JKNet, _with_loops),
     "linkx": Kind("LINKX", LINKX, _none),
     "acmgcn": Kind("ACM-GCN+", ACMGCN, _mean_and_rows),
@@ -84,10 +84,17 @@ KINDS = {
 """The paper's eight, two stronger rivals on heterophilous graphs, and the encoder of our own."""
 
 
-def walks_of(kind: str, steps: int | None, teleport: float | None) -> dict[str, Any]:
-    """``steps`` and ``teleport`` of a kind, None standing for its default; refuses what it does not take."""
+WALKS = ("steps", "teleport", "walk_dropout")
+"""What the kinds that walk over the graph have of their own."""
+
+
+def walks_of(kind: str, said: object) -> dict[str, Any]:
+    """How a kind walks: the :data:`WALKS` that ``said`` has as attributes, defaults where one is None.
+
+    Refuses what the kind does not take.
+    """
     defaults = (KINDS[kind].walks or {}) if kind in KINDS else {}
-    given: dict[str, Any] = {"steps": steps, "teleport": teleport}
+    given: dict[str, Any] = {name: getattr(said, name) for name in WALKS}
     unused = [name for name, value in given.items() if value is not None and name not in defaults]
     if unused:
         raise InputError(f"{kind} has no {unused[0]}: leave it out")
@@ -98,13 +105,15 @@ def walks_of(kind: str, steps: int | None, teleport: float | None) -> dict[str, 
         walks["steps"] = int(walks["steps"])
     if not 0 <= walks.get("teleport", 0) <= 1:
         raise InputError(f"teleport={walks['teleport']} is no probability: give 0.1, say")
+    if not 0 <= walks.get("walk_dropout", 0) < 1:
+        raise InputError(f"walk_dropout={walks['walk_dropout']} is not a share below 1: give 0.5, say")
     return walks
 
 
 def build(
     kind: str, num_features: int, num_classes: int, num_known: int, shape: Shape, **walks: float
 ) -> Skeleton:
-    """An untrained model; ``walks`` are ``steps`` and ``teleport`` for the kinds that take them."""
+    """An untrained model; ``walks`` are those of :data:`WALKS` that the kind takes."""
     chosen = KINDS[kind]
     if chosen.trunk is not None:
         shape = replace(shape, trunk=chosen.trunk)
