@@ -1,4 +1,4 @@
-"""Write the tables and figures of docs/results.md from the records in results/runs.
+"""Write the tables and figures of docs/results.md, and the README's, from the records in results/runs.
 
     python scripts/results_page.py           write them
     python scripts/results_page.py --check   fail if they are not what the records say
@@ -15,22 +15,32 @@ from pathlib import Path
 
 from otherhalf.experiments.all import EXPERIMENTS
 from otherhalf.experiments.store import Store
+from otherhalf.experiments.table import Table
+from otherhalf.experiments.table1 import Table1
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "results.md"
+README = ROOT / "README.md"
 FIGURES = ROOT / "results" / "figures"
 COMMAND = "python scripts/results_page.py"
 
 
-def written(page: str, store: Store) -> str:
-    """The page with the table of every experiment between its marks."""
-    for name, experiment in EXPERIMENTS.items():
+def tables(store: Store) -> dict[Path, dict[str, Table]]:
+    """Every table by the file and the mark it belongs to."""
+    page = {name: each.table(each.request(), store) for name, each in EXPERIMENTS.items()}
+    return {PAGE: page, README: {"accuracy": Table1().short_table(store)}}
+
+
+def written(file: Path, content: dict[str, Table]) -> str:
+    """The file with each table between its marks."""
+    text = file.read_text(encoding="utf-8")
+    for name, table in content.items():
         marks = re.compile(f"<!-- {name} -->\n.*?<!-- end -->", flags=re.DOTALL)
-        if not marks.search(page):
-            raise SystemExit(f"{PAGE.name} has no place for {name}: put the marks where its table belongs")
-        table = experiment.table(experiment.request(), store).markdown()
-        page = marks.sub(lambda _, name=name, table=table: f"<!-- {name} -->\n{table}<!-- end -->", page)
-    return page
+        if not marks.search(text):
+            raise SystemExit(f"{file.name} has no place for {name}: put the marks where its table belongs")
+        block = f"<!-- {name} -->\n{table.markdown()}<!-- end -->"
+        text = marks.sub(lambda _, block=block: block, text)
+    return text
 
 
 def draw(store: Store, folder: Path) -> list[Path]:
@@ -43,16 +53,18 @@ def draw(store: Store, folder: Path) -> list[Path]:
 
 
 def main() -> None:
-    """Write or check the page and the figures."""
+    """Write or check the pages and the figures."""
     store = Store(ROOT / "results" / "runs")
-    page = PAGE.read_text(encoding="utf-8")
-    new = written(page, store)
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(new, encoding="utf-8")
+    check = "--check" in sys.argv[1:]
+    for file, content in tables(store).items():
+        new = written(file, content)
+        if not check:
+            file.write_text(new, encoding="utf-8")
+        elif new != file.read_text(encoding="utf-8"):
+            raise SystemExit(f"{file.name} is not what results/runs says: run {COMMAND}")
+    if not check:
         draw(store, FIGURES)
         return
-    if new != page:
-        raise SystemExit(f"{PAGE.name} is not what results/runs says: run {COMMAND}")
     with tempfile.TemporaryDirectory() as folder:
         for path in draw(store, Path(folder)):
             # The drawing is compared where it is text; a picture's bytes depend on the machine's libraries.

@@ -77,7 +77,8 @@ def work(monkeypatch, here):
 
 def made_up(job):
     test = 0.5 + 0.01 * job.seed + 0.001 * len(job.model)
-    return {"test": test, "val": 0.75, "epochs": 1, "nodes": {"train": 36, "val": 12, "test": 12}}
+    nodes = {"train": 36, "val": 12, "test": 12}
+    return {"test": test, "val": 0.75, "epochs": 1, "nodes": nodes, "encoder": "gcn", "encoder_share": 0.5}
 
 
 def refused(outcome, *fragments):

@@ -1,4 +1,4 @@
-"""docs/results.md and its figures are what the records say."""
+"""docs/results.md, its figures and the README's table are what the records say."""
 
 import subprocess
 import sys
@@ -8,6 +8,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SCRIPT = ROOT / "scripts" / "results_page.py"
+
+
+PAGES = ("docs/results.md", "README.md")
 
 
 def run(script, *words):
@@ -26,20 +29,28 @@ def copy(tmp_path):
         (tmp_path / folder).mkdir(parents=True)
     script = tmp_path / "scripts" / SCRIPT.name
     script.write_text(SCRIPT.read_text(encoding="utf-8"), encoding="utf-8")
-    page = tmp_path / "docs" / "results.md"
-    page.write_text((ROOT / "docs" / "results.md").read_text(encoding="utf-8"), encoding="utf-8")
+    for name in PAGES:
+        (tmp_path / name).write_text((ROOT / name).read_text(encoding="utf-8"), encoding="utf-8")
     return script
 
 
-def test_a_stale_page_fails(copy):
-    page = copy.parents[1] / "docs" / "results.md"
+@pytest.mark.parametrize(
+    ("name", "cell", "other"),
+    [
+        ("docs/results.md", "| MLP | – |", "| MLP | 99.00 |"),
+        ("README.md", "| 88.75 | – |", "| 88.75 | 99.00 |"),
+    ],
+)
+def test_a_stale_page_fails(copy, name, cell, other):
+    page = copy.parents[1] / name
     assert run(copy).returncode == 0  # written from an empty store
     assert run(copy, "--check").returncode == 0
     text = page.read_text(encoding="utf-8")
-    page.write_text(text.replace("| MLP | – |", "| MLP | 99.00 |", 1), encoding="utf-8")
+    assert cell in text
+    page.write_text(text.replace(cell, other, 1), encoding="utf-8")
     done = run(copy, "--check")
     assert done.returncode == 1
-    assert "results.md is not what results/runs says: run python scripts/results_page.py" in done.stderr
+    assert f"{page.name} is not what results/runs says: run python scripts/results_page.py" in done.stderr
 
 
 def test_a_table_without_a_place_is_noticed(copy):

@@ -17,12 +17,15 @@ def nothing_found(monkeypatch):
     monkeypatch.setattr("otherhalf.experiments.table1.read_found", lambda data, folder: {})
 
 
+SAID = {"encoder": "gcn", "encoder_share": 0.25}
+
+
 def put(records, request, experiment=TABLE1, **scores):
     """Made-up runs, ``gcn=[0.7, 0.8]``, on every data set of the request."""
     for comparison in experiment.comparisons(request):
         for model, tests in scores.items():
             for job, test in zip(comparison.jobs_of(model), tests, strict=True):
-                records.put(job, test=test, val=0.75, nodes=NODES)
+                records.put(job, test=test, val=0.75, nodes=NODES, **SAID)
 
 
 def put_audits(records, request, experiment=TABLE1, best=("features", "features")):
@@ -73,13 +76,26 @@ def test_the_table(records):
     assert not any("beaten" in note for note in table.notes)
 
 
+def test_the_short_table(records):
+    others = {model: [0.5] * 10 for model in TABLE1.models if model not in ("goal", "gat")}
+    put(records, TABLE1.request(["cora"]), goal=[0.88] * 10, gat=[0.89] * 10, **others)
+    put(records, TABLE1.request(["actor"]), goal=[0.88] * 10, gat=[0.87] * 10, **others)
+    put(records, TABLE1.request(["pubmed"]), **others)  # without gat nobody knows who is best
+    rows = {row[0]: row[1:] for row in TABLE1.short_table(records).rows}
+    assert set(rows) == set(TABLE1.datasets)
+    assert rows["cora"] == ["88.75", "88.00 ± 0.00", "**89.00 ± 0.00 GAT**"]
+    assert rows["actor"] == ["36.46", "**88.00 ± 0.00**", "87.00 ± 0.00 GAT"]
+    assert rows["pubmed"] == ["89.25", "–", "–"]
+
+
 def test_who_beats_goal_is_said(records):
     request = TABLE1.request(["cora", "actor"], ["gcn", "goal", "mlp"], 3)
     put(records, request, gcn=[0.90, 0.91, 0.89], goal=[0.88, 0.88, 0.88], mlp=[0.5, 0.5, 0.5])
-    note = TABLE1.table(request, records).notes[-1]
-    assert note.startswith(
+    beaten, encoders = TABLE1.table(request, records).notes[-2:]
+    assert beaten.startswith(
         "GOAL is beaten on cora: GCN by 2.00 (p = 0.13); actor: GCN by 2.00 (p = 0.13). p is"
     )
+    assert encoders.endswith("validation decides): cora gcn 0.25; actor gcn 0.25.")
 
 
 def test_an_unfinished_model_is_a_dash(records):

@@ -5,6 +5,7 @@ And the same comparison under the published splits of other graphs, which the pa
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, ClassVar
 
 from otherhalf.errors import InputError
@@ -19,6 +20,7 @@ from otherhalf.experiments.settings_search import candidates
 from otherhalf.experiments.statistics import Summary, p_value
 from otherhalf.experiments.store import Store
 from otherhalf.experiments.subject import Subject
+from otherhalf.experiments.summaries import DASH, whole
 from otherhalf.experiments.table import Table, best_in_bold
 
 
@@ -77,7 +79,7 @@ class ComparisonTable(Experiment):
 
     def _cell(self, data: str, row: Row | None) -> str:
         if row is None:
-            return "–"
+            return DASH
         printed = self.published.get(row.model, {}).get(data)
         if printed is None:
             return str(row.test)
@@ -115,6 +117,12 @@ class ComparisonTable(Experiment):
                 + ". p is of the corrected resampled t-test over the same splits, not adjusted for the "
                 "number of comparisons."
             )
+        encoders = [said for each in compared if (said := _encoder_say(each, store))]
+        if encoders:
+            notes.append(
+                "GOAL's encoder, and its mean share in the blended probabilities (at 1 the encoder answers "
+                f"alone, at 0 the convolution over both halves; validation decides): {'; '.join(encoders)}."
+            )
         return notes
 
 
@@ -128,6 +136,25 @@ class Table1(ComparisonTable):
     models = (*PAPERS, *RIVALS)
     split = "uniform"
     published = TABLE1
+
+    def short_table(self, store: Store) -> Table:
+        """One row per data set: the paper's GOAL, ours, and whichever of the other models is best."""
+        request = self.request()
+        table = Table(["", "the paper's GOAL", "GOAL", "the best of the other ten"])
+        for each in self.comparisons(request):
+            rows = {row.model: row for row in each.rows(store)}
+            goal = rows.pop("goal", None)
+            complete = len(rows) == len(request.models) - 1
+            best = max(rows.values(), key=lambda row: row.test.mean) if complete else None
+            cells = [
+                DASH if goal is None else str(goal.test),
+                DASH if best is None else f"{best.test} {TITLES[best.model]}",
+            ]
+            if goal is not None and best is not None:
+                cells = best_in_bold(cells, [goal.test.mean, best.test.mean])
+            printed = self.published["goal"][each.subject.data][0]
+            table.add(each.subject.data, f"{printed:.2f}", *cells)
+        return table
 
 
 class PublishedSplits(ComparisonTable):
@@ -161,16 +188,25 @@ def _audits(comparison: Comparison) -> list[Job]:
     return [comparison.subject.plain_job("audit", {}, seed) for seed in range(comparison.runs)]
 
 
+def _encoder_say(comparison: Comparison, store: Store) -> str | None:
+    runs = whole(store, comparison.jobs_of("goal")) if "goal" in comparison.settings else None
+    if runs is None:
+        return None
+    kinds = Counter(run["encoder"] for run in runs)
+    share = sum(run["encoder_share"] for run in runs) / len(runs)
+    return f"{comparison.subject.data} {', '.join(kind for kind, _ in kinds.most_common())} {share:.2f}"
+
+
 def _audit_cell(comparison: Comparison, store: Store) -> str:
     found = [result for result in results(store, _audits(comparison)) if result is not None]
     if len(found) < comparison.runs:
-        return "–"
+        return DASH
     metric = comparison.subject.metric
     # One meaning of identical for all splits: the one that scores best on most of them.
     kind = max({r["best"] for r in found}, key=lambda k: (sum(r["best"] == k for r in found), k))
     chosen = [r["kinds"][kind] for r in found]
     scores = [lookup[metric] for lookup in chosen if lookup[metric] is not None]
     if len(scores) < len(chosen):
-        return "–"
+        return DASH
     share = sum(lookup["answerable_share"] for lookup in chosen) / len(chosen)
     return f"{Summary.of(scores)}\n{share:.0%} of test nodes"
