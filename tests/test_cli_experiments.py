@@ -273,7 +273,7 @@ def test_search(run, work, tmp_path):
     found = answer(run(*command, "--json"))
     assert found["trials"] == 3
     assert list(found["datasets"]) == ["texas", "cora"]
-    assert found["datasets"]["cora"]["gcn"]["params"]["hidden"] == 128
+    assert found["datasets"]["cora"]["models"]["gcn"]["params"]["hidden"] == 128
     for data in ("texas", "cora"):
         settings = read_found(data, tmp_path / "new" / "settings")
         assert set(settings) == {"gcn", "goal"}

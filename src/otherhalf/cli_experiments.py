@@ -134,11 +134,12 @@ def search(
                 break
             found = dict(zip(wanted, choices, strict=True))
             path = write_found(subject.data, found, seeds, folder)
-            values[subject.data] = {m: vars(choice) for m, choice in found.items()} | {"file": str(path)}
+            told = {model: vars(choice) for model, choice in found.items()}
+            values[subject.data] = {"file": str(path), "models": told}
             table = Table(["", "validation", "settings"])
             for model, choice in found.items():
-                told = ", ".join(f"{name} {value}" for name, value in choice.params.items())
-                table.add(TITLES[model], f"{100 * choice.validation:.2f}", told or "the defaults")
+                settings = ", ".join(f"{name} {value}" for name, value in choice.params.items())
+                table.add(TITLES[model], f"{100 * choice.validation:.2f}", settings or "the defaults")
             tables.append((f"{subject.data}: best of {trials} trials, written to {path}", table))
     _finish(lab, {"trials": trials, "datasets": values}, tables, as_json)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -149,7 +150,7 @@ OVERRIDES = ("scaling", "encoder", "k", "max_candidates", *GOAL, *SHAPE, *TRAINI
 
 def _encoder(usual: EncoderSettings, own: str | dict[str, Any]) -> EncoderSettings:
     """The encoder that the user names, alone or with options of its own."""
-    options: dict[str, Any] = {"kind": own} if isinstance(own, str) else dict(own)
+    options: dict[str, Any] = dict(own) if isinstance(own, Mapping) else {"kind": own}
     unknown = set(options) - {"kind", *WALKS, *SHAPE, *TRAINING}
     if unknown or "kind" not in options:
         raise InputError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from numbers import Integral, Real
 from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
@@ -98,15 +99,16 @@ def check_settings(settings: Settings) -> None:
     _check_choice("encoder", encoder.kind, ENCODERS)
     check_scaling(settings.scaling)
     walks_of(encoder.kind, encoder)
-    _check_at_least(
-        "the encoder's layers", encoder.shape.layers, 2
-    )  # one of them before the prediction layer
+    _check_count("the encoder's layers", encoder.shape.layers, 2)  # one of them before the prediction layer
     head = settings.complement.head
     for name in ("width", "layers", "ranking_k", "max_candidates"):
-        _check_at_least(f"the head's {name}", getattr(head, name), 1)
-    _check_at_least("k", min(settings.complement.k_homophily, settings.complement.k_heterophily), 1)
-    _check_at_least("max_candidates", settings.complement.max_candidates, 1)
-    if len(goal.coefficients) != 4 or not all(0 <= c <= COEFFICIENT_LIMIT for c in goal.coefficients):
+        _check_count(f"the head's {name}", getattr(head, name))
+    _check_count("k", settings.complement.k_homophily)
+    _check_count("k", settings.complement.k_heterophily)
+    _check_count("max_candidates", settings.complement.max_candidates)
+    if len(goal.coefficients) != 4 or not all(
+        isinstance(c, Real) and 0 <= c <= COEFFICIENT_LIMIT for c in goal.coefficients
+    ):
         raise InputError(
             f"the coefficients {tuple(goal.coefficients)} are not four numbers from 0 to "
             f"{COEFFICIENT_LIMIT:g}: give alpha, beta, gamma and delta"
@@ -125,15 +127,18 @@ def check_frame(shape: Shape, training: TrainingSettings) -> None:
     _check_choice("norm", shape.norm, tuple(NORMS))
     _check_choice("trunk", shape.trunk, TRUNKS)
     _check_choice("output", shape.output, OUTPUTS)
-    _check_at_least("hidden", shape.hidden, 1)
-    _check_at_least("layers", shape.layers, 1)
-    if not 0 <= shape.dropout < 1:
+    _check_count("hidden", shape.hidden)
+    _check_count("layers", shape.layers)
+    if not isinstance(shape.residual, bool | np.bool_):
+        raise InputError(f"residual={shape.residual!r} is neither true nor false: give one of them")
+    if not isinstance(shape.dropout, Real) or not 0 <= shape.dropout < 1:
         raise InputError(f"the dropout {shape.dropout} is not a share below 1: give 0 to 0.9, say")
-    if not 0 < training.lr < float("inf"):
+    if not isinstance(training.lr, Real) or not 0 < training.lr < float("inf"):
         raise InputError(f"the step size lr={training.lr} is not above 0: give 0.01, say")
-    _check_at_least("weight_decay", training.weight_decay, 0)
-    _check_at_least("epochs", training.epochs, 1)
-    _check_at_least("patience", training.patience, 1)
+    if not isinstance(training.weight_decay, Real) or not training.weight_decay >= 0:
+        raise InputError(f"weight_decay={training.weight_decay} is too small: give 0 or more")
+    _check_count("epochs", training.epochs)
+    _check_count("patience", training.patience)
 
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
@@ -141,8 +146,10 @@ def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise InputError(f"there is no {name} {value!r}: choose one of {', '.join(choices)}")
 
 
-def _check_at_least(name: str, value: float, least: int) -> None:
-    if not value >= least:
+def _check_count(name: str, value: Any, least: int = 1) -> None:
+    if not isinstance(value, Integral):
+        raise InputError(f"{name}={value!r} is no whole number: give {least} or more")
+    if value < least:
         raise InputError(f"{name}={value} is too small: give {least} or more")
 
 

@@ -74,8 +74,10 @@ def test_the_table_has_the_best_first(lab):
 
 
 def test_without_goal(lab):
-    rows = compare(GRAPH, ["mlp", "gcn"], lab, runs=2).values()["rows"]
-    assert all("goal_minus_model" not in row for row in rows)
+    found = compare(GRAPH, ["mlp", "gcn"], lab, runs=2)
+    assert all("goal_minus_model" not in row for row in found.values()["rows"])
+    assert found.table().columns == ["", "test", "validation", "settings"]
+    assert "t-test" not in found.table().notes[0]
 
 
 def test_a_budget_is_the_same_for_every_model(lab):
@@ -108,8 +110,8 @@ def test_settings_found_before_are_for_the_data_set_of_that_name_only(lab, monke
     assert rows[0]["settings"] == {"hidden": 17}
 
 
-def published(count):
-    splits = tuple(replace(split(GRAPH, seed=i), kind="fixed", seed=i) for i in range(count))
+def published(count, kind="fixed"):
+    splits = tuple(replace(split(GRAPH, seed=i), kind=kind, seed=i) for i in range(count))
     return replace(GRAPH, fixed_splits=splits)
 
 
@@ -117,6 +119,12 @@ def test_published_splits(lab):
     found = compare(published(2), ["gcn"], lab, runs=2, split="fixed", budget=2)
     assert found.values()["rows"][0]["runs"] == 2
     assert {job.seed for job in lab.jobs} == {0, 1}  # the search has no third one either
+
+
+def test_one_split_is_not_taken_for_many(lab):
+    found = compare(published(1, kind="public"), ["gcn", "goal"], lab, runs=2, split="public")
+    assert found.title.endswith("accuracy, 2 run(s) on the public split")
+    assert "All runs are on one split" in found.table().notes[0]
 
 
 @pytest.mark.parametrize(

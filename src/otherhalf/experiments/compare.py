@@ -38,7 +38,14 @@ class Compared:
     def title(self) -> str:
         """What was compared on what."""
         subject = self.comparison.subject
-        return f"{subject.data}: {subject.metric}, {self.comparison.runs} {subject.split} split(s)"
+        runs = f"{self.comparison.runs} {subject.split} split(s)"
+        if self._one_split:
+            runs = f"{self.comparison.runs} run(s) on the public split"
+        return f"{subject.data}: {subject.metric}, {runs}"
+
+    @property
+    def _one_split(self) -> bool:
+        return self.comparison.subject.split == "public"
 
     def values(self) -> dict[str, Any]:
         """For programs: ``rows``, each with model, mean, std and runs; ``missing`` models have none."""
@@ -51,25 +58,36 @@ class Compared:
         return {**about, "rows": rows, "missing": self.missing}
 
     def table(self) -> Table:
-        """Best first."""
-        table = Table(["", "test", "validation", "GOAL less it", "p", "settings"])
+        """Best first; with GOAL among the models, how it does against each of the others."""
+        beside_goal = any(row.difference is not None for row in self.rows)
+        table = Table(["", "test", "validation", *(["GOAL less it", "p"] if beside_goal else []), "settings"])
         rows = sorted(self.rows, key=lambda row: -row.test.mean)
         tests = best_in_bold([str(row.test) for row in rows], [row.test.mean for row in rows])
         for row, test in zip(rows, tests, strict=True):
-            gap, p = "", ""
-            if row.difference is not None:
-                gap = f"{100 * row.difference.mean:+.2f}"
-                p = "" if row.difference.p is None else p_value(row.difference.p, 3)
-            origin = self.settings_from[row.model]
-            table.add(TITLES[row.model], test, f"{100 * row.validation.mean:.2f}", gap, p, origin)
-        table.notes = [
-            "In percent, mean ± standard deviation (ddof 1). p: corrected resampled t-test of the paired "
-            "differences, not adjusted for the number of comparisons."
-        ]
+            cells = [TITLES[row.model], test, f"{100 * row.validation.mean:.2f}"]
+            if beside_goal:
+                cells += _difference_cells(row)
+            table.add(*cells, self.settings_from[row.model])
+        note = "In percent, mean ± standard deviation (ddof 1)."
+        if beside_goal:
+            note += (
+                " p: corrected resampled t-test of the paired differences, not adjusted for the number of "
+                "comparisons."
+            )
+        if self._one_split:
+            note += " All runs are on one split, so that nothing is said of other splits."
+        table.notes = [note]
         if self.missing:
             left_out = ", ".join(TITLES[model] for model in self.missing)
             table.notes.append(f"Left out, because there is not a score for every split: {left_out}.")
         return table
+
+
+def _difference_cells(row: Row) -> list[str]:
+    if row.difference is None:  # GOAL itself
+        return ["", ""]
+    p = row.difference.p
+    return [f"{100 * row.difference.mean:+.2f}", "" if p is None else p_value(p, 3)]
 
 
 def compare(

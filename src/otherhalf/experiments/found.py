@@ -13,7 +13,7 @@ from typing import Any
 from otherhalf.atomic import atomic_write
 from otherhalf.errors import InputError
 from otherhalf.experiments.published import TABLE1
-from otherhalf.experiments.settings_search import Choice
+from otherhalf.experiments.settings_search import FINALISTS, Choice
 
 OWN_FOLDER = Path(str(files("otherhalf.experiments").joinpath("settings")))
 
@@ -24,8 +24,9 @@ def own_folder(split: str) -> Path:
 
 
 HEADER = """\
-# Settings of every model on {data}, found by `otherhalf search`: the best of {trials} trials each on the mean
-# validation score of splits {seeds}, whose test nodes were not looked at. `paper`: what the paper prints.
+# Settings of every model on {data}, found by `otherhalf search`: the best of {trials} trials each by validation,
+# all of them on the first of the splits {seeds}, the best {finalists} on the mean over all. No test node was
+# looked at. `paper`: what the paper prints.
 """
 
 
@@ -73,7 +74,7 @@ def write_found(data: str, choices: Mapping[str, Choice], seeds: tuple[int, ...]
         raise ValueError("every model must have had the same number of trials")
     (number,) = trials
     every: dict[str, Choice | Found] = {**kept_beside(data, choices, number, folder), **choices}
-    parts = [HEADER.format(data=data, trials=number, seeds=", ".join(map(str, seeds)))]
+    parts = [HEADER.format(data=data, trials=number, seeds=", ".join(map(str, seeds)), finalists=FINALISTS)]
     for model, choice in sorted(every.items()):
         lines = [f"[{model}]", f"trials = {number}", f"validation = {choice.validation:.6f}"]
         if data in TABLE1.get(model, {}):

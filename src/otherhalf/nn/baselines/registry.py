@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 from otherhalf.errors import InputError
@@ -98,6 +99,9 @@ def walks_of(kind: str, said: object) -> dict[str, Any]:
     unused = [name for name, value in given.items() if value is not None and name not in defaults]
     if unused:
         raise InputError(f"{kind} has no {unused[0]}: leave it out")
+    for name, value in given.items():
+        if value is not None and not isinstance(value, Real):
+            raise InputError(f"{name}={value!r} is no number: give one")
     walks = {name: usual if given[name] is None else given[name] for name, usual in defaults.items()}
     if "steps" in walks:
         if not walks["steps"] >= 1 or walks["steps"] % 1:
