@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 from otherhalf.experiments.all import EXPERIMENTS
+from otherhalf.experiments.experiment import Experiment
 from otherhalf.experiments.store import Store
 from otherhalf.experiments.table import Table
 from otherhalf.experiments.table1 import Table1
@@ -27,8 +28,23 @@ COMMAND = "python scripts/results_page.py"
 
 def tables(store: Store) -> dict[Path, dict[str, Table]]:
     """Every table by the file and the mark it belongs to."""
-    page = {name: each.table(each.request(), store) for name, each in EXPERIMENTS.items()}
+    page = {}
+    for name, experiment in EXPERIMENTS.items():
+        page[name] = experiment.table(experiment.request(), store)
+        page[name].notes.append(cost(experiment, store))
     return {PAGE: page, README: {"accuracy": Table1().short_table(store)}}
+
+
+def cost(experiment: Experiment, store: Store) -> str:
+    """What the runs of an experiment took, those left out that have not been made."""
+    found = [store.get(job) for job in experiment.jobs(experiment.request())]
+    seconds = [record.seconds for record in found if record is not None]
+    if not seconds:
+        return f"None of {len(found):,} runs has been made yet."
+    minutes = sum(seconds) / 60
+    took = f"{minutes / 60:.1f} hours" if minutes >= 60 else f"{minutes:.1f} minutes"
+    made = f"{len(seconds):,}" if len(seconds) == len(found) else f"{len(seconds):,} of {len(found):,}"
+    return f"Made of {made} runs, which took {took} of one core."
 
 
 def written(file: Path, content: dict[str, Table]) -> str:
