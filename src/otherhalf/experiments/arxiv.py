@@ -41,9 +41,9 @@ FRAME: dict[str, Any] = {
 }
 SETTINGS: dict[str, dict[str, Any]] = {
     **{model: {**FRAME, "layers": 3} for model in ARXIV if model != "goal"},
-    "goal": {**FRAME, "layers": 2, "encoder": "gcn", "k": 10},
+    "goal": {**FRAME, "layers": 2, "encoder": {"kind": "gcn", **FRAME, "layers": 3}, "k": 10},
 }
-"""One frame for all, not searched.
+"""One frame for all, GOAL's encoder too, not searched.
 
 GOAL is the preset ``best``; two of its convolutions reach as far as four of a GCN.
 """

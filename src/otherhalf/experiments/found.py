@@ -25,8 +25,8 @@ def own_folder(split: str) -> Path:
 
 HEADER = """\
 # Settings of every model on {data}, found by `otherhalf search`: the best of {trials} trials each by
-# validation, all of them on the first of the splits {seeds}, the best {finalists} on the mean over all. No
-# test node was looked at. `paper`: what the paper prints.
+# validation, all of them on the first of the splits {seeds}, the best {finalists} on the mean over all. The
+# test nodes of these splits were not looked at. `paper`: what the paper prints.
 """
 
 

@@ -99,8 +99,10 @@ def run(
     store.check_writable()
     source_commit()  # asked now, because the code may be edited while the runs go on
     distinct = {job.key: job for job in jobs}.values()
-    report = Report(reused=[job for job in distinct if store.has(job)])
-    waiting = [job for job in distinct if not store.has(job)]
+    report = Report()
+    waiting: list[Job] = []
+    for job in distinct:  # asked once: another process may add to the store meanwhile
+        (report.reused if store.has(job) else waiting).append(job)
     estimates = _estimates(waiting, store)
     waiting.sort(key=lambda job: _longest_first(estimates.of(job)))
     tell(Planned(waiting, report.reused, workers, estimates))

@@ -13,14 +13,13 @@ from otherhalf.experiments.comparison import Comparison, Row, row_values
 from otherhalf.experiments.experiment import Experiment, Request
 from otherhalf.experiments.found import own_folder, read_found
 from otherhalf.experiments.job import Job
-from otherhalf.experiments.lab import results
 from otherhalf.experiments.models import PAPERS, RIVALS, TITLES
 from otherhalf.experiments.published import DATASETS, SHORT, TABLE1
 from otherhalf.experiments.settings_search import candidates
-from otherhalf.experiments.statistics import Summary, p_value
+from otherhalf.experiments.statistics import p_value
 from otherhalf.experiments.store import Store
 from otherhalf.experiments.subject import Subject
-from otherhalf.experiments.summaries import DASH, whole
+from otherhalf.experiments.summaries import DASH, summary, whole
 from otherhalf.experiments.table import Table, best_in_bold
 
 
@@ -85,6 +84,13 @@ class ComparisonTable(Experiment):
             return str(row.test)
         return f"{row.test}\n{printed[0]:.2f} ({100 * row.test.mean - printed[0]:+.2f})"
 
+    def _untuned(self, comparison: Comparison) -> str:
+        data = comparison.subject.data
+        found = read_found(data, own_folder(self.split))
+        models = [model for model in comparison.settings if model not in found]
+        everyone = "all models" if len(models) == len(comparison.settings) else ""
+        return f"{data}, {everyone or ', '.join(TITLES[m] for m in models)}" if models else ""
+
     def _notes(self, request: Request, compared: list[Comparison], store: Store) -> list[str]:
         metrics = {each.subject.metric for each in compared}
         unit = "accuracy" if metrics == {"accuracy"} else "accuracy, for tolokers and minesweeper ROC-AUC,"
@@ -95,10 +101,14 @@ class ComparisonTable(Experiment):
         if self.published:
             first += " Under it the paper's number and, in brackets, ours less the paper's."
         audit = (
-            "Last row: the label of a training node with the same neighbours or features where there is one, "
-            "else the most frequent class; below it the share of test nodes that have one."
+            "Last row: the label of a training node with the same neighbours, features or both, whichever "
+            "scores best, where there is one, else the most frequent class; below it the share of test nodes "
+            "that have one. The graphs are undirected."
         )
         notes = [first, audit]
+        untuned = [said for each in compared if (said := self._untuned(each))]
+        if untuned:
+            notes.append(f"With defaults, because no search has been made: {'; '.join(untuned)}.")
         beaten = []
         for each in compared:
             rows = {row.model: row for row in each.rows(store)}
@@ -117,11 +127,12 @@ class ComparisonTable(Experiment):
                 + ". p is of the corrected resampled t-test over the same splits, not adjusted for the "
                 "number of comparisons."
             )
-        encoders = [said for each in compared if (said := _encoder_say(each, store))]
+        encoders = [say for each in compared if (say := _encoder_say(each, store))]
         if encoders:
             notes.append(
                 "GOAL's encoder, and its mean share in the blended probabilities (at 1 the encoder answers "
-                f"alone, at 0 the convolution over both halves; validation decides): {'; '.join(encoders)}."
+                f"alone, at 0 the convolution over both halves; validation decides, unless the settings "
+                f"found leave the encoder out of it): {'; '.join(encoders)}."
             )
         return notes
 
@@ -192,21 +203,22 @@ def _encoder_say(comparison: Comparison, store: Store) -> str | None:
     runs = whole(store, comparison.jobs_of("goal")) if "goal" in comparison.settings else None
     if runs is None:
         return None
-    kinds = Counter(run["encoder"] for run in runs)
-    share = sum(run["encoder_share"] for run in runs) / len(runs)
-    return f"{comparison.subject.data} {', '.join(kind for kind, _ in kinds.most_common())} {share:.2f}"
+    kinds = ", ".join(kind for kind, _ in Counter(run["encoder"] for run in runs).most_common())
+    blended = any(job.options["settings"]["goal"]["blend"] for job in comparison.jobs_of("goal"))
+    share = f"{sum(run['encoder_share'] for run in runs) / len(runs):.2f}" if blended else "left out"
+    return f"{comparison.subject.data} {kinds} {share}"
 
 
 def _audit_cell(comparison: Comparison, store: Store) -> str:
-    found = [result for result in results(store, _audits(comparison)) if result is not None]
-    if len(found) < comparison.runs:
+    found = whole(store, _audits(comparison))
+    if found is None:
         return DASH
     metric = comparison.subject.metric
-    # One meaning of identical for all splits: the one that scores best on most of them.
-    kind = max({r["best"] for r in found}, key=lambda k: (sum(r["best"] == k for r in found), k))
-    chosen = [r["kinds"][kind] for r in found]
-    scores = [lookup[metric] for lookup in chosen if lookup[metric] is not None]
-    if len(scores) < len(chosen):
+    # One meaning of identical for all splits: the one that scores best over them.
+    scores = {kind: summary(found, "kinds", kind, metric) for kind in sorted(found[0]["kinds"])}
+    known = {kind: score for kind, score in scores.items() if score is not None}
+    if not known:
         return DASH
-    share = sum(lookup["answerable_share"] for lookup in chosen) / len(chosen)
-    return f"{Summary.of(scores)}\n{share:.0%} of test nodes"
+    best = max(known, key=lambda kind: known[kind].mean)
+    share = sum(result["kinds"][best]["answerable_share"] for result in found) / len(found)
+    return f"{known[best]}\n{share:.0%} of test nodes"
