@@ -71,6 +71,7 @@ def work(monkeypatch, here):
 
     def change(function):
         monkeypatch.setattr(tasks.Worker, "__call__", lambda self, job: function(job))
+        monkeypatch.setattr(tasks.Worker, "open", lambda self, data: None)
 
     return change
 

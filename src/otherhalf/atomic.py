@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from otherhalf.errors import InputError
+
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def check_place(path: str | Path, endings: tuple[str, ...] = ()) -> None:
@@ -45,9 +48,23 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
 
     The folder is made if it is missing. The temporary name keeps the suffix of ``path``, because
     writers such as ``numpy.savez`` append one of their own otherwise. If the block raises, the
-    temporary file is removed and what stood at ``path`` before still stands there.
+    temporary file is removed and what stood at ``path`` before still stands there; where the disk is full,
+    that is an InputError.
     """
     path = Path(path)
+    try:
+        with _written_aside(path) as aside:
+            yield aside
+    except OSError as error:
+        if error.errno in FULL_DISK:
+            raise InputError(
+                f"{path} cannot be written ({error.strerror}): free some space and start again"
+            ) from error
+        raise
+
+
+@contextmanager
+def _written_aside(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix, dir=path.parent)
     os.close(handle)

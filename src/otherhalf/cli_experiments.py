@@ -107,6 +107,8 @@ def search(
 ) -> None:
     """Find the settings of every model in the paper's tables, the same number of trials for each."""
     from otherhalf.atomic import check_folder
+    from otherhalf.data.catalog import load
+    from otherhalf.data.splits import published_splits
     from otherhalf.experiments.found import kept_beside, own_folder, write_found
     from otherhalf.experiments.models import PAPERS, RIVALS, TITLES, check_model
     from otherhalf.experiments.published import DATASETS
@@ -114,12 +116,13 @@ def search(
     from otherhalf.experiments.settings_search import search_seeds
     from otherhalf.experiments.subject import Subject
     from otherhalf.experiments.table import Table
+    from otherhalf.experiments.table1 import PublishedSplits
 
     wanted = _names(models) or [*PAPERS, *RIVALS]
     for model in wanted:
         check_model(model)
-    subjects = [Subject.named(name, split) for name in _names(datasets) or DATASETS]
-    seeds = search_seeds(split)
+    usual = PublishedSplits.datasets if split == PublishedSplits.split else DATASETS
+    subjects = [Subject.named(name, split) for name in _names(datasets) or usual]
     folder = out or own_folder(split)
     check_folder(folder)  # what could not be written at the end is refused now
     for subject in subjects:
@@ -129,6 +132,10 @@ def search(
     with _lab(store, workers, threads, device) as lab:
         for subject in subjects:  # one after the other: what is finished is written before the next begins
             pairs = [(model, subject) for model in wanted]
+            there = len(published_splits(load(subject.data), split)) if split == "fixed" else None
+            seeds = search_seeds(split, there)
+            if not seeds:
+                raise InputError(f"{subject.data} comes without fixed splits: choose another split")
             choices = run_search(pairs, lab.store, lab.run, trials=trials, seeds=seeds)
             if lab.failed:
                 break
@@ -165,11 +172,14 @@ def reproduce(
 ) -> None:
     """Make a table or figure of the paper anew: run what has not been run, show it beside the paper's."""
     from otherhalf.experiments.all import EXPERIMENTS
+    from otherhalf.report.figures import check_drawing
 
     if name not in EXPERIMENTS:
         raise InputError(f"there is no experiment {name!r}: choose one of {', '.join(EXPERIMENTS)}")
     experiment = EXPERIMENTS[name]
     request = experiment.request(_names(datasets), _names(models), runs)
+    if experiment.draws:
+        check_drawing(figures)  # what could not be drawn at the end is refused now
     with _lab(store, workers, threads, device) as lab:
         lab.run(experiment.jobs(request))
     drawn = experiment.figures(request, lab.store, figures)

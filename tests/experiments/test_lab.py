@@ -3,7 +3,7 @@ import pytest
 from otherhalf.errors import InputError, RunsFailed
 from otherhalf.experiments import lab as module
 from otherhalf.experiments.job import Job, Outcome
-from otherhalf.experiments.lab import Lab, failure, results
+from otherhalf.experiments.lab import Lab, failure, number, results
 from otherhalf.experiments.store import Store
 
 
@@ -17,6 +17,10 @@ class Work:
     def __init__(self, **wrong):
         self.wrong = {int(seed[1:]): error for seed, error in wrong.items()}
         self.done = []
+        self.opened = []
+
+    def open(self, data):
+        self.opened.append(data)
 
     def __call__(self, one):
         self.done.append(one.seed)
@@ -46,6 +50,30 @@ def test_only_what_is_missing_is_run(lab, capsys):
     again.run([job(0), job(1), job(2)])
     assert again._worker.done == []
     assert capsys.readouterr().err == ""  # nothing to tell where nothing is done
+
+
+def test_data_are_opened_once_before_the_runs_and_only_where_there_are_runs(lab):
+    one = lab()
+    one.run([job(0), job(1), job(0, "mlp")])
+    assert one._worker.opened == ["cora"]
+    one.run([job(0)])
+    assert one._worker.opened == ["cora"]
+
+    def absent(data):
+        raise InputError(f"{data} is not at hand")
+
+    one._worker.open = absent
+    with pytest.raises(InputError, match="cora is not at hand"):
+        one.run([job(2)])
+    assert (one._worker.done, one.failed) == ([0, 1, 0], [])
+
+
+@pytest.mark.parametrize("result", [{}, {"nodes": 3}, {"nodes": {"test": "many"}}, {"nodes": None}])
+def test_a_result_without_its_number_is_refused(result):
+    with pytest.raises(InputError, match="where the number nodes/test belongs: restore it"):
+        number(result, "nodes", "test")
+    assert number({"test": None}, "test") is None
+    assert number({"a": {"b": 2}}, "a", "b") == 2
 
 
 def test_nothing_to_do(lab):

@@ -59,9 +59,14 @@ def split(
     return result
 
 
+def published_splits(graph: Graph, kind: str) -> list[Split]:
+    """The splits of a kind, ``fixed`` or ``public``, that come with a graph."""
+    return [s for s in graph.fixed_splits if (s.kind == "public") == (kind == "public")]
+
+
 def _published(graph: Graph, kind: str, number: int) -> Split:
     name = graph.name or "this graph"
-    splits = [s for s in graph.fixed_splits if (s.kind == "public") == (kind == "public")]
+    splits = published_splits(graph, kind)
     if not splits:
         raise InputError(f"{name} comes without {kind} splits: choose uniform, stratified or quota")
     if number >= len(splits):

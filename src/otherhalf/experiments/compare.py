@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from otherhalf.data.splits import published_splits
 from otherhalf.data.splits import split as make_split
 from otherhalf.errors import InputError
 from otherhalf.experiments.comparison import Comparison, Row, row_values
+from otherhalf.experiments.experiment import check_runs
 from otherhalf.experiments.found import own_folder, read_found
 from otherhalf.experiments.lab import Lab
 from otherhalf.experiments.models import TITLES
@@ -69,7 +71,7 @@ class Compared:
                 cells += _difference_cells(row)
             table.add(*cells, self.settings_from[row.model])
         note = "In percent, mean ± standard deviation (ddof 1)."
-        if beside_goal:
+        if beside_goal and not self._one_split:
             note += (
                 " p: corrected resampled t-test of the paired differences, not adjusted for the number of "
                 "comparisons."
@@ -117,7 +119,7 @@ def compare(
     most = _check_splits(graph, split, runs)
     subject = Subject.of(graph, split, metric)
     if budget:
-        seeds = [seed for seed in search_seeds(split) if most is None or seed < most]
+        seeds = search_seeds(split, most)
         choices = search([(m, subject) for m in models], lab.store, lab.run, trials=budget, seeds=seeds)
         settings = {model: choice.params for model, choice in zip(models, choices, strict=True)}
         origin = dict.fromkeys(models, f"best of {budget}")
@@ -134,8 +136,9 @@ def _check_splits(graph: Graph, split: str, runs: int) -> int | None:
     """Refuse, before anything runs, splits that there are not; how many there are, None for any number."""
     make_split(graph, split, 0)
     if split != "fixed":
+        check_runs(runs)
         return None
-    published = sum(each.kind != "public" for each in graph.fixed_splits)
+    published = len(published_splits(graph, split))
     if runs > published:
         raise InputError(
             f"{graph.name or 'this graph'} has {published} fixed split(s), which is too few for {runs} runs: "

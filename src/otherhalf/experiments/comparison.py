@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from otherhalf.experiments.job import Job
-from otherhalf.experiments.lab import results
+from otherhalf.experiments.lab import number
 from otherhalf.experiments.statistics import Difference, Summary, paired_difference
 from otherhalf.experiments.store import Store
 from otherhalf.experiments.subject import Subject
+from otherhalf.experiments.summaries import whole
 
 REFERENCE = "goal"
 
@@ -54,16 +55,22 @@ class Comparison:
             difference = None
             if reference is not None and model != REFERENCE:
                 difference = paired_difference(reference[0], test, ratio)
+                if self.subject.split == "public":  # one split: the test is of differences over many
+                    difference = replace(difference, p=None)
             rows.append(Row(model, Summary.of(test), Summary.of(validation), difference))
         return rows
 
     def _scores(self, store: Store, model: str) -> tuple[list[float], list[float], float] | None:
-        found = results(store, self.jobs_of(model))
-        if any(result is None or None in (result["test"], result["val"]) for result in found):
+        found = whole(store, self.jobs_of(model))
+        if found is None:
             return None
-        whole: Sequence[dict[str, Any]] = [result for result in found if result is not None]
-        ratio = whole[0]["nodes"]["test"] / whole[0]["nodes"]["train"]
-        return [r["test"] for r in whole], [r["val"] for r in whole], ratio
+        scores = [(number(result, "test"), number(result, "val")) for result in found]
+        known = [(test, val) for test, val in scores if test is not None and val is not None]
+        if len(known) < len(scores):
+            return None
+        tests, validation = map(list, zip(*known, strict=True))
+        nodes = found[0]["nodes"]
+        return tests, validation, nodes["test"] / nodes["train"]
 
 
 def row_values(row: Row) -> dict[str, Any]:

@@ -26,6 +26,7 @@ class Discrimination(Experiment):
     name = "discrimination"
     title = "Graph Discrimination"
     label = "fig:cosine comp"
+    draws = True
     datasets = DATASETS
     runs = 1
 

@@ -11,6 +11,7 @@ from otherhalf.data.catalog import resolve
 from otherhalf.errors import InputError
 from otherhalf.experiments.job import Job
 from otherhalf.experiments.models import check_model
+from otherhalf.experiments.settings_search import SEEDS
 from otherhalf.experiments.store import Store
 from otherhalf.experiments.table import Table
 
@@ -24,11 +25,22 @@ class Request:
     runs: int
 
 
+def check_runs(runs: int) -> None:
+    """Refuse a number of runs that there are not, or that would report the splits settings are chosen on."""
+    if runs < 1:
+        raise InputError(f"{runs} runs are too few: give 1 or more")
+    if runs > min(SEEDS):
+        raise InputError(
+            f"{runs} runs are too many, because settings are chosen on splits from {min(SEEDS)} on: give "
+            f"{min(SEEDS)} or less"
+        )
+
+
 class Experiment(ABC):
     """One table or figure.
 
     ``label`` is the paper's own, empty for what is not in it; ``datasets`` and ``models`` are those that can
-    be asked for, and with ``runs`` what is done where nothing is said.
+    be asked for, and with ``runs`` what is done where nothing is said. ``draws`` says whether it has figures.
     """
 
     name: ClassVar[str]
@@ -37,6 +49,7 @@ class Experiment(ABC):
     datasets: ClassVar[tuple[str, ...]]
     models: ClassVar[tuple[str, ...]] = ()
     runs: ClassVar[int] = 10
+    draws: ClassVar[bool] = False
 
     def request(
         self, datasets: list[str] | None = None, models: list[str] | None = None, runs: int | None = None
@@ -44,8 +57,8 @@ class Experiment(ABC):
         """What to do: the whole of it, or the part that is named; refuses what there is not."""
         if models and not self.models:
             raise InputError(f"{self.name} has no models to choose among: drop --models")
-        if runs is not None and runs < 1:
-            raise InputError(f"{runs} runs are too few: give 1 or more")
+        if runs is not None:
+            check_runs(runs)
         names = tuple(dict.fromkeys(self._data_set(name) for name in datasets or self.datasets))
         for model in models or ():
             check_model(model)

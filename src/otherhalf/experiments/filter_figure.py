@@ -28,6 +28,7 @@ class Filters(Experiment):
     name = "filters"
     title = "Linear filters over homophily"
     label = "fig:compare different filters"
+    draws = True
     datasets = ("cora",)
     runs = 5
 

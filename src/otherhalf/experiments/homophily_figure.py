@@ -45,6 +45,7 @@ class Topology(Experiment):
     name = "topology"
     title = "Homophily of the found half"
     label = "fig:comp_homophily"
+    draws = True
     datasets = DATASETS
 
     def jobs(self, request: Request) -> list[Job]:

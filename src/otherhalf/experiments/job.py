@@ -124,7 +124,7 @@ class Record:
     def from_line(cls, line: bytes, place: str) -> Record:
         """The record that a line holds; ``place`` is what an error calls the line."""
         try:
-            values = json.loads(line)
+            values = json.loads(line, parse_constant=_refuse)
             if values["format"] <= FORMAT:
                 return cls._checked(values)
         except (ValueError, TypeError, KeyError) as error:
@@ -143,7 +143,14 @@ class Record:
             raise ValueError("its key is not that of its job")
         if not isinstance(record.result, dict):
             raise TypeError("its result is no object")
+        for name in ("seconds", "peak_memory_mb"):
+            if not isinstance(getattr(record, name), int | float):
+                raise TypeError(f"its {name} is no number")
         return record
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"it holds {constant}, which no record does")
 
 
 def _plain(value: Any) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +52,11 @@ class Lab:
         """
         hopeless = {job.key for job, _ in self.failed}
         wanted = [job for job in jobs if job.key not in hopeless]
-        if all(self.store.has(job) for job in wanted):
+        waiting = [job for job in wanted if not self.store.has(job)]
+        if not waiting:
             return
+        for data in dict.fromkeys(job.data for job in waiting):
+            self._worker.open(data)  # fetched once, and what cannot be had is said once
         with progress_for(wanted) as show:
 
             def on_event(event: Planned | Started | Finished) -> None:
@@ -81,6 +86,21 @@ def failure(failed: Sequence[tuple[Job, Outcome]]) -> Exception:
         f"{job.seed}: {outcome.summary}; the others are kept"
     )
     return RunsFailed(text) if any(each.kind == "crash" for _, each in failed) else InputError(text)
+
+
+def number(result: Mapping[str, Any], *path: str) -> float | None:
+    """The number at this path in a recorded result, None where it is not defined; refuses what is none."""
+    found: Any = result
+    try:
+        found = reduce(getitem, path, found)
+    except (KeyError, TypeError):
+        found = "nothing"
+    if found is not None and not isinstance(found, int | float):
+        raise InputError(
+            f"a record has {found!r} where the number {'/'.join(path)} belongs: restore it from version "
+            "control, or remove its line, and the run is done again"
+        )
+    return None if found is None else float(found)
 
 
 def results(store: Store, jobs: Iterable[Job]) -> list[dict[str, Any] | None]:

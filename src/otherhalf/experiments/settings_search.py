@@ -150,9 +150,10 @@ def _resolved(model: str, params: dict[str, Any]) -> Any:
     return make_model(model, params, 0, "accuracy").resolved_settings()
 
 
-def search_seeds(split: str) -> tuple[int, ...]:
-    """The splits that settings are chosen on under this protocol."""
-    return {"fixed": PUBLISHED_SEEDS, "public": (0,)}.get(split, SEEDS)
+def search_seeds(split: str, published: int | None = None) -> tuple[int, ...]:
+    """The splits that settings are chosen on under this protocol; of published ones, as many as there are."""
+    seeds = {"fixed": PUBLISHED_SEEDS, "public": (0,)}.get(split, SEEDS)
+    return seeds if published is None else tuple(seed for seed in seeds if seed < published)
 
 
 Run = Callable[[Sequence[Job]], None]

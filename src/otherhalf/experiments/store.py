@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
+import json
 import os
 import re
 import subprocess
@@ -14,12 +14,11 @@ from functools import cache
 from pathlib import Path
 
 import otherhalf
-from otherhalf.atomic import check_folder
+from otherhalf.atomic import FULL_DISK, check_folder
 from otherhalf.errors import InputError
 from otherhalf.experiments.job import FORMAT, Job, Outcome, Record, plain
 
 LONGEST_NAME = 100
-FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Store:
@@ -28,7 +27,7 @@ class Store:
     A run on another device than a CPU is another run: its record names the device among its options, and
     counts on that device alone.
 
-    Several processes may add to it at once. A line without its end was cut short by a kill: it is no
+    Several processes may add to it at once. A last line that breaks off was cut short by a kill: it is no
     record, and the next one takes its place. Where a key stands twice, its first record counts.
     """
 
@@ -142,6 +141,8 @@ def _append(path: Path, line: bytes) -> None:
     handle = _open_locked(path)
     try:
         end = _end_of_records(handle)
+        if end and os.pread(handle, 1, end - 1) != b"\n":
+            line = b"\n" + line
         try:
             os.ftruncate(handle, end)
             left = line
@@ -176,16 +177,29 @@ def _open_locked(path: Path) -> int:
 
 
 def _end_of_records(handle: int) -> int:
-    """Where the last whole line ends: what comes after it was cut short by a kill."""
+    """Where the last line ends that is whole: what comes after it was cut short by a kill."""
     size = os.fstat(handle).st_size
     if size == 0 or os.pread(handle, 1, size - 1) == b"\n":
         return size
-    return os.pread(handle, size, 0).rfind(b"\n") + 1
+    last = os.pread(handle, size, 0).rpartition(b"\n")[2]
+    return size if _is_whole(last) else size - len(last)
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a last line lacks nothing but its end, as editors leave it; JSON that breaks off is no JSON."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
 
 
 def _parse(path: Path, content: bytes) -> dict[str, Record]:
     found: dict[str, Record] = {}
-    for number, line in enumerate(content.split(b"\n")[:-1], start=1):
+    *lines, last = content.split(b"\n")
+    if _is_whole(last):
+        lines.append(last)
+    for number, line in enumerate(lines, start=1):
         record = Record.from_line(line, f"{path}, line {number}")
         found.setdefault(record.key, record)
     return found

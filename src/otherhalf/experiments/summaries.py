@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import reduce
-from operator import getitem
 from typing import Any
 
 from otherhalf.experiments.job import Job
-from otherhalf.experiments.lab import results
+from otherhalf.experiments.lab import number, results
 from otherhalf.experiments.statistics import Summary
 from otherhalf.experiments.store import Store
 
@@ -24,14 +22,9 @@ def whole(store: Store, jobs: Iterable[Job]) -> list[dict[str, Any]] | None:
 
 def summary(found: list[dict[str, Any]] | None, *path: str) -> Summary | None:
     """Of one number of each result, at this path in it; None without results or where one is undefined."""
-    numbers = [_at(result, path) for result in found or ()]
-    known = [number for number in numbers if number is not None]
+    numbers = [number(result, *path) for result in found or ()]
+    known = [each for each in numbers if each is not None]
     return Summary.of(known) if known and len(known) == len(numbers) else None
-
-
-def _at(result: Any, path: tuple[str, ...]) -> float | None:
-    found: float | None = reduce(getitem, path, result)
-    return found
 
 
 def percent_cell(ours: Summary | None, paper: float | None) -> str:

@@ -34,10 +34,14 @@ class Worker:
         self.places = dict(places or {})
         self.device = device
 
+    def open(self, data: str) -> Graph:
+        """The graph that jobs call by this name."""
+        return open_data(self.places.get(data, data))
+
     def __call__(self, job: Job) -> dict[str, Any]:
         """The result of one job."""
         keep_freed_memory()
-        graph = open_data(self.places.get(job.data, job.data))
+        graph = self.open(job.data)
         if data_hash(graph, job.split) != job.data_hash:
             raise InputError(f"{job.data} has changed since the experiment was planned: start it again")
         split = make_split(graph, job.split or "uniform", job.seed)

@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from otherhalf.atomic import atomic_write, check_place
+from otherhalf.atomic import atomic_write, check_folder, check_place
 from otherhalf.errors import InputError
 
 if TYPE_CHECKING:
@@ -220,13 +221,10 @@ def _figure(path: str | Path, size: tuple[float, float]) -> Iterator[Figure]:
     files = _files(path)
     for file in files:
         check_place(file)
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError(
-            "figures need matplotlib, which is absent: pip install 'otherhalf[report]'"
-        ) from error
+    check_drawing(files[0].parent)
+    import matplotlib
+    from matplotlib.figure import Figure
+
     # The user's own matplotlibrc has no say. The backend is left as it is: a Figure that pyplot does not
     # know draws with Agg and needs no display.
     style: dict[Any, Any] = {**matplotlib.rcParamsDefault}
@@ -238,6 +236,13 @@ def _figure(path: str | Path, size: tuple[float, float]) -> Iterator[Figure]:
             metadata = {"Date": None, "Creator": None} if file.suffix == ".svg" else {"Software": None}
             with atomic_write(file) as aside:
                 figure.savefig(aside, dpi=DPI, metadata=metadata)
+
+
+def check_drawing(folder: Path) -> None:
+    """Refuse, before the long work, a folder that figures could not be written to, or no means to draw."""
+    check_folder(folder)
+    if find_spec("matplotlib") is None:
+        raise InputError("figures need matplotlib, which is absent: pip install 'otherhalf[report]'")
 
 
 def _files(path: str | Path) -> tuple[Path, Path]:
