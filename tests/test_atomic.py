@@ -1,3 +1,4 @@
+import errno
 import os
 import signal
 import subprocess
@@ -27,6 +28,21 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), atomic_write(path) as aside:  # noqa: PT012
         aside.write_text("ha")
         raise KeyboardInterrupt
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "message"),
+    [(errno.ENOSPC, InputError, r"a\.txt cannot be written .*free some space"), (errno.EIO, OSError, "I/O")],
+)
+def test_a_full_disk_is_told_from_other_failures(
+    tmp_path: Path, number: int, kind: type, message: str
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(kind, match=message), atomic_write(path):
+        raise OSError(number, os.strerror(number).replace("Input/output", "I/O"))
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

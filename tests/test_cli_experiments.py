@@ -25,7 +25,7 @@ from otherhalf.experiments.found import read_found, write_found
 from otherhalf.experiments.job import Outcome
 from otherhalf.experiments.settings_search import Choice
 from otherhalf.experiments.store import Store
-from otherhalf.experiments.table1 import Table1
+from otherhalf.experiments.table1 import PublishedSplits, Table1
 
 CSBM = "csbm:nodes=60,classes=2,features=4,homophily=0.2,signal=3"
 FEW = {"epochs": 4, "patience": 4}
@@ -476,6 +476,37 @@ def test_settings_that_could_not_be_written_are_noticed_before_the_search(run, w
     (tmp_path / "cora.toml").write_text("[gcn")
     refused(run(*command, tmp_path), "cora.toml cannot be read")
     assert (tmp_path / "cora.toml").read_text() == "[gcn"
+
+
+def test_published_splits_are_searched_as_far_as_there_are_any(run, work, monkeypatch, tmp_path):
+    one = replace(contextual_sbm(60, 2, 4), name="cora")
+    one = replace(one, fixed_splits=(replace(split(one, "uniform"), kind="fixed", seed=0),))
+    none = replace(one, fixed_splits=())
+    graphs = {"cora": one, "actor": none}
+    monkeypatch.setattr("otherhalf.data.catalog.load", lambda name: graphs.get(name, one))
+    seen = set()
+    work(lambda job: seen.add((job.data, job.seed)) or {"val": 0.5, "epochs": 1})
+    command = ("search", "--split", "fixed", "--models", "mlp", "--trials", 2, "--out", tmp_path)
+    answer(run(*command, "--datasets", "cora", "--json"))
+    assert seen == {("cora", 0)}
+    refused(run(*command, "--datasets", "actor"), "actor comes without fixed splits")
+    found = answer(run(*command, "--json"))
+    assert list(found["datasets"]) == list(PublishedSplits.datasets)
+
+
+def test_figures_that_could_not_be_drawn_are_noticed_before_the_runs(run, work, tmp_path, monkeypatch):
+    work(lambda job: pytest.fail("nothing is to be run"))
+    (tmp_path / "file").touch()
+    command = ("reproduce", "discrimination", "--datasets", "cora", "--figures")
+    refused(run(*command, tmp_path / "file"), "is no folder that can be written to")
+    monkeypatch.setattr("otherhalf.report.figures.find_spec", lambda name: None)
+    refused(run(*command, tmp_path), "figures need matplotlib", "otherhalf[report]")
+
+
+def test_the_splits_of_the_search_are_not_reported(run, work):
+    work(lambda job: pytest.fail("nothing is to be run"))
+    for command in (("reproduce", "table1"), ("compare", CSBM)):
+        refused(run(*command, "--runs", 51), "51 runs are too many", "give 50 or less")
 
 
 def test_ctrl_c(run, work, tmp_path):

@@ -1,5 +1,6 @@
 """docs/results.md, its figures and the README's table are what the records say."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -59,3 +60,15 @@ def test_a_table_without_a_place_is_noticed(copy):
     done = run(copy)
     assert done.returncode == 1
     assert "results.md has no place for ablation" in done.stderr
+
+
+def test_a_stale_figure_fails(copy):
+    root = copy.parents[1]
+    shutil.copytree(ROOT / "results" / "runs" / "diagnose", root / "results" / "runs" / "diagnose")
+    assert run(copy).returncode == 0
+    assert run(copy, "--check").returncode == 0
+    figure = root / "results" / "figures" / "cosine.svg"
+    figure.write_text(figure.read_text(encoding="utf-8").replace("<path", "<g/><path", 1), encoding="utf-8")
+    done = run(copy, "--check")
+    assert done.returncode == 1
+    assert "cosine.svg is not what results/runs says" in done.stderr
