@@ -4,7 +4,6 @@ import pytest
 
 from otherhalf.experiments.autotune import Autotune
 from otherhalf.experiments.published import AUTOTUNE
-from otherhalf.experiments.table1 import Table1
 from otherhalf.presets import PAPER
 
 pytestmark = pytest.mark.usefixtures("no_data")
@@ -20,19 +19,16 @@ def test_the_coefficients_are_learned_and_start_at_1():
     assert len({job.key for job in jobs}) == 50
     assert {job.data for job in jobs} == set(AUTOTUNE)
     for job in jobs:
-        goal = job.options["settings"]["goal"]
-        assert goal["learn_coefficients"]
-        assert goal["coefficients"] == [1, 1, 1, 1]
+        assert job.task == "autotune"
+        assert job.options["start"] == [1, 1, 1, 1]
+        assert job.options["settings"]["goal"]["coefficients"] == list(PAPER[job.data].coefficients)
         assert job.options["settings"]["complement"]["k_heterophily"] == PAPER[job.data].k
 
 
 def test_the_table_has_goal_at_beside_goal_and_what_it_learned(records):
     request = ABOUT.request(["actor", "pubmed"], runs=2)
     for job, test, first in zip(ABOUT.jobs(request), [0.35, 0.37], [1.0, 2.0], strict=False):
-        records.put(job, test=test, val=0.4, coefficients=layers(first, 3.0))
-    table1 = Table1()
-    for job in table1.comparisons(table1.request(["actor"], ["goal"], 2))[0].jobs():
-        records.put(job, test=0.365, val=0.4, nodes={"train": 6, "val": 2, "test": 2})
+        records.put(job, learned={"test": test}, fixed={"test": 0.365}, coefficients=layers(first, 3.0))
     table = ABOUT.table(request, records)
     learned = "1.50, 2.00, 0.50, 0.25\n3.00, 2.00, 0.50, 0.25"
     assert table.rows[0] == [

@@ -1,7 +1,7 @@
 """The tasks on a tiny graph, against what they are defined to be."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -47,9 +47,10 @@ def trained(monkeypatch):
     """The coefficients that a classifier was trained with after GOAL's own fit."""
     found = []
 
-    def counted(model, graph, split, coefficients):
-        found.append(coefficients)
-        return train_on_half(model, graph, split, coefficients)
+    def counted(model, graph, split, settings):
+        assert not settings.learn_coefficients
+        found.append(settings.coefficients)
+        return train_on_half(model, graph, split, settings)
 
     monkeypatch.setattr(half_tasks, "train_on_half", counted)
     return found
@@ -91,17 +92,33 @@ def test_equal_coefficients_are_trained_with_once(trained):
 
 def test_a_classifier_trained_again_is_bit_equal():
     model = GOALClassifier(seed=3, **SHORT).fit(GRAPH, SPLIT)
-    again = train_on_half(model, GRAPH, SPLIT, model.settings_.goal.coefficients)
+    _, again = train_on_half(model, GRAPH, SPLIT, model.settings_.goal)
     assert np.array_equal(again, model.predict_proba(GRAPH))
+
+
+def test_learned_coefficients_are_those_of_a_whole_fit():
+    job = SUBJECT.job("autotune", "goal", SHORT, 3, start=[1.0, 1.0, 1.0, 1.0])
+    result = half_tasks.autotune(job, GRAPH, SPLIT)
+    assert json.loads(json.dumps(result)) == result
+    fixed = GOALClassifier(seed=3, **SHORT).fit(GRAPH, SPLIT)
+    options = {**SHORT, "coefficients": (1.0, 1.0, 1.0, 1.0), "learn_coefficients": True}
+    learned = GOALClassifier(seed=3, **options).fit(GRAPH, SPLIT)
+    for name, model in (("fixed", fixed), ("learned", learned)):
+        assert result[name] == {"val": accuracy(model, SPLIT.val), "test": accuracy(model, SPLIT.test)}
+    assert result["coefficients"] == learned.coefficients_
+    assert result["coefficients"][0] != dict.fromkeys(result["coefficients"][0], 1.0)
+    assert result["test"] == result["learned"]["test"]
+    assert "learned" in result["stages"]
 
 
 def test_the_ablation_looks_at_no_test_label_before_scoring():
     model = GOALClassifier(seed=3, **SHORT).fit(GRAPH, SPLIT)
-    before = train_on_half(model, GRAPH, SPLIT, (0.0, 1.0, 0.0, 0.0))
+    settings = replace(model.settings_.goal, coefficients=(0.0, 1.0, 0.0, 0.0))
+    _, before = train_on_half(model, GRAPH, SPLIT, settings)
     hidden = np.array(GRAPH.y)
     hidden[SPLIT.test] = (hidden[SPLIT.test] + 1) % 3
     other = type(GRAPH)(edges=GRAPH.edges, x=GRAPH.x, y=hidden, name=GRAPH.name)
-    assert np.array_equal(before, train_on_half(model, other, SPLIT, (0.0, 1.0, 0.0, 0.0)))
+    assert np.array_equal(before, train_on_half(model, other, SPLIT, settings)[1])
 
 
 # ---------------------------------------------------------------------- the half

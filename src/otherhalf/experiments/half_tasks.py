@@ -1,4 +1,4 @@
-"""Runs beside plain fits: the ablation, the missing half itself, the diagnosis, linear filters."""
+"""Runs beside plain fits: other coefficients on one half, the half itself, the diagnosis, linear filters."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from otherhalf.experiments.models import model_of
 from otherhalf.experiments.topology import compare_topologies
 from otherhalf.graph import Graph, Split
 from otherhalf.metrics import score
-from otherhalf.nn.goal import build_goal
+from otherhalf.nn.goal import GOAL, build_goal
 from otherhalf.nn.inputs import node_inputs, usable_device
 from otherhalf.nn.skeleton import Shape
+from otherhalf.settings import GOALSettings
 from otherhalf.spectral import NORMALIZATIONS, filter_accuracy, spectral_range
 from otherhalf.training import TrainingSettings, seeded
 from otherhalf.validation import FloatArray
@@ -39,7 +40,7 @@ strength, which may be 0.1 or 0, the layer would learn too slowly to be judged.
 """
 
 
-# ---------------------------------------------------------------------- one term taken away or left alone
+# ---------------------------------------------------------------------- other coefficients on one half
 
 
 def variants(base: Strengths, alone: float = ALONE) -> dict[str, Strengths]:
@@ -59,23 +60,16 @@ def variants(base: Strengths, alone: float = ALONE) -> dict[str, Strengths]:
 
 def ablation(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
     """Fit GOAL, then on the half it found train the classifier anew with each variant's coefficients."""
-    model = model_of(job, device)
-    if not isinstance(model, GOALClassifier):
-        raise TypeError("the ablation is of GOAL")
-    model.fit(graph, split)
-    metric = job.options["metric"]
-
-    def scores(probabilities: FloatArray) -> dict[str, float]:
-        parts = {"val": split.val, "test": split.test}
-        return {name: score(metric, probabilities[part], graph.y[part]) for name, part in parts.items()}
-
+    model = _fitted_goal(job, graph, split, device)
     wanted = variants(model.settings_.goal.coefficients, job.options["alone"])
-    known = {wanted[WHOLE]: scores(model.predict_proba(graph))}
+    known = {wanted[WHOLE]: _scores(job, graph, split, model.predict_proba(graph))}
     seconds = {}
     for name, strengths in wanted.items():
         if strengths not in known:  # else the same training would give the same bits
             started = time.perf_counter()
-            known[strengths] = scores(train_on_half(model, graph, split, strengths))
+            settings = replace(model.settings_.goal, coefficients=strengths, learn_coefficients=False)
+            _, probabilities = train_on_half(model, graph, split, settings)
+            known[strengths] = _scores(job, graph, split, probabilities)
             seconds[name] = time.perf_counter() - started
     return {
         "variants": {name: known[strengths] for name, strengths in wanted.items()},
@@ -87,20 +81,53 @@ def ablation(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[
     }
 
 
-def train_on_half(model: GOALClassifier, graph: Graph, split: Split, coefficients: Strengths) -> FloatArray:
-    """``[N, C]``: what a classifier with other, fixed coefficients says, trained on a fitted model's half.
+def autotune(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
+    """Fit GOAL, then on the half it found train the classifier anew with coefficients that are learned."""
+    model = _fitted_goal(job, graph, split, device)
+    started = time.perf_counter()
+    start = tuple(float(strength) for strength in job.options["start"])
+    settings = replace(model.settings_.goal, coefficients=start, learn_coefficients=True)
+    module, probabilities = train_on_half(model, graph, split, settings)
+    seconds = time.perf_counter() - started
+    learned = _scores(job, graph, split, probabilities)
+    return {
+        "fixed": _scores(job, graph, split, model.predict_proba(graph)),
+        "learned": learned,
+        "test": learned["test"],
+        "coefficients": [dict(zip(COEFFICIENT_NAMES, c, strict=True)) for c in module.coefficients()],
+        "nodes": {"train": len(split.train), "val": len(split.val), "test": len(split.test)},
+        "stages": {**model.seconds_, "learned": seconds},
+    }
 
-    All else is as in the model's own fit, the seed of weights and dropout too; with the model's own fixed
-    coefficients the result is bit-equal to its ``predict_proba`` (if it does not blend).
+
+def _fitted_goal(job: Job, graph: Graph, split: Split, device: str) -> GOALClassifier:
+    model = model_of(job, device)
+    if not isinstance(model, GOALClassifier):
+        raise TypeError(f"{job.task} is of GOAL")
+    return model.fit(graph, split)
+
+
+def _scores(job: Job, graph: Graph, split: Split, probabilities: FloatArray) -> dict[str, float]:
+    parts = {"val": split.val, "test": split.test}
+    metric = job.options["metric"]
+    return {name: score(metric, probabilities[part], graph.y[part]) for name, part in parts.items()}
+
+
+def train_on_half(
+    model: GOALClassifier, graph: Graph, split: Split, settings: GOALSettings
+) -> tuple[GOAL, FloatArray]:
+    """A classifier with other settings, trained on a fitted model's half, and what it says: ``[N, C]``.
+
+    All else is as in the model's own fit, the seed of weights and dropout too; with the model's own settings
+    the result is bit-equal to its ``predict_proba`` (if it does not blend).
     """
     device = usable_device(model.device)
     inputs = node_inputs(graph, model._scaling, device=device)
     halves = both_halves(graph, model.missing_half_, device)
-    settings = replace(model.settings_.goal, coefficients=coefficients, learn_coefficients=False)
     with seeded(model.seed):
         module = build_goal(graph.num_features, graph.num_classes, graph.num_nodes, settings).to(device)
         fit_classifier(module, (inputs, *halves), graph, split, settings.training, metric=model.metric)
-    return class_probabilities(module, inputs, *halves)
+    return module, class_probabilities(module, inputs, *halves)
 
 
 # ---------------------------------------------------------------------- the half itself

@@ -77,6 +77,7 @@ TASKS: dict[str, Task] = {
     "trial": trial,
     "audit": audit,
     "ablation": half_tasks.ablation,
+    "autotune": half_tasks.autotune,
     "half": half_tasks.half,
     "diagnose": half_tasks.diagnosis,
     "filter": half_tasks.linear_filter,
