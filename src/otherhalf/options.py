@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from otherhalf.graph import Graph
 
 DATA_HELP = (
-    "A data set's name, an .npz file, or nodes.csv,edges.csv (or .parquet). "
+    "A data set's name, an .npz file, nodes.csv,edges.csv (or .parquet), or a folder of Geom-GCN's files. "
     "`otherhalf datasets` lists the names."
 )
 Data = Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP)]
@@ -30,7 +30,9 @@ Label = Annotated[str | None, typer.Option(help="Tables: the label column.")]
 Features = Annotated[str | None, typer.Option(help="Tables: the feature columns, with commas between.")]
 Source = Annotated[str | None, typer.Option(help="Tables: the edge table's source column.")]
 Target = Annotated[str | None, typer.Option(help="Tables: the edge table's target column.")]
-Directed = Annotated[bool, typer.Option("--directed", help="Tables: remember the direction of edges.")]
+Directed = Annotated[
+    bool, typer.Option("--directed", help="Tables, folders: remember the direction of edges.")
+]
 
 
 def open_graph(data: str, *columns: Any) -> Graph:

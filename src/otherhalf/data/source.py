@@ -1,11 +1,12 @@
-"""What the command line calls DATA: a name, an npz file, or a pair of tables."""
+"""What the command line calls DATA: a name, an npz file, a pair of tables, or a folder."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from otherhalf.data.catalog import load
+from otherhalf.data.catalog import load, resolve
+from otherhalf.data.geom_gcn import open_geom_gcn
 from otherhalf.data.synthetic import PREFIX
 from otherhalf.data.tables import read_tables
 from otherhalf.errors import InputError
@@ -27,7 +28,10 @@ class Columns:
 
 
 def open_data(data: str, columns: Columns | None = None) -> Graph:
-    """The graph that DATA names: a data set's name, an ``.npz`` file, or ``nodes.csv,edges.csv``."""
+    """The graph that DATA names.
+
+    That is a data set's name, an ``.npz`` file, ``nodes.csv,edges.csv``, or a folder of Geom-GCN's files.
+    """
     columns = columns or Columns()
     parts = [part.strip() for part in data.split(",")]
     if len(parts) > 1 and not data.startswith(PREFIX):
@@ -49,6 +53,9 @@ def open_data(data: str, columns: Columns | None = None) -> Graph:
             f"{data} is one table, and a graph needs two: give nodes and edges with a comma between them, "
             f"as in {data},edges.csv"
         )
+    folder = Path(data).expanduser()
+    if resolve(data) is None and folder.is_dir() and replace(columns, directed=False) == Columns():
+        return open_geom_gcn(folder, columns.directed)
     if columns != Columns():
         raise InputError(
             "columns can be named for tables only: give DATA as nodes.csv,edges.csv, or drop them"
