@@ -40,8 +40,8 @@ def open_geom_gcn(folder: Path, directed: bool = False) -> Graph:
     for file in (EDGES, NODES):
         if not (folder / file).is_file():
             raise InputError(
-                f"{folder} is a folder without {file}: give an .npz file, nodes.csv,edges.csv, or a folder of "
-                "Geom-GCN's files"
+                f"{folder} is a folder without {file}: give an .npz file, nodes.csv,edges.csv, or a "
+                "folder of Geom-GCN's files"
             )
     first = next(iter(sorted(folder.glob(split_file("*", 0)))), None)
     stem = "" if first is None else first.name.removesuffix(split_file("", 0))
