@@ -109,24 +109,7 @@ class ComparisonTable(Experiment):
         untuned = [said for each in compared if (said := self._untuned(each))]
         if untuned:
             notes.append(f"With defaults, because no search has been made: {'; '.join(untuned)}.")
-        beaten = []
-        for each in compared:
-            rows = {row.model: row for row in each.rows(store)}
-            better = [
-                f"{TITLES[row.model]} by {-100 * row.difference.mean:.2f}"
-                + (f" (p {p_value(row.difference.p, 2, '= ')})" if row.difference.p is not None else "")
-                for row in rows.values()
-                if row.difference is not None and row.difference.mean < 0
-            ]
-            if better:
-                beaten.append(f"{each.subject.data}: {', '.join(better)}")
-        if beaten:
-            notes.append(
-                "GOAL is beaten on "
-                + "; ".join(beaten)
-                + ". p is of the corrected resampled t-test over the same splits, not adjusted for the "
-                "number of comparisons."
-            )
+        notes += _beaten(compared, store)
         encoders = [say for each in compared if (say := _encoder_say(each, store))]
         if encoders:
             notes.append(
@@ -197,6 +180,29 @@ class PublishedSplits(ComparisonTable):
 
 def _audits(comparison: Comparison) -> list[Job]:
     return [comparison.subject.plain_job("audit", {}, seed) for seed in range(comparison.runs)]
+
+
+def _beaten(compared: list[Comparison], store: Store) -> list[str]:
+    """A sentence on who is better than GOAL, if anybody is."""
+    beaten = []
+    for each in compared:
+        better = [
+            f"{TITLES[row.model]} by {-100 * row.difference.mean:.2f}"
+            + ("" if row.difference.p is None else f" (p {p_value(row.difference.p, 2, '= ')})")
+            for row in each.rows(store)
+            if row.difference is not None and row.difference.mean < 0
+        ]
+        if better:
+            beaten.append(f"{each.subject.data}: {', '.join(better)}")
+    if not beaten:
+        return []
+    sentence = f"GOAL is beaten on {'; '.join(beaten)}."
+    if "(p " in sentence:
+        sentence += (
+            " p is of the corrected resampled t-test over the same splits, not adjusted for the number of "
+            "comparisons."
+        )
+    return [sentence]
 
 
 def _encoder_say(comparison: Comparison, store: Store) -> str | None:
