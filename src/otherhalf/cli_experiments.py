@@ -162,7 +162,9 @@ def reproduce(
     ],
     datasets: DataSets = None,
     models: Models = None,
-    runs: Annotated[int | None, typer.Option(min=1, help="Runs of each; default: as the paper has.")] = None,
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="Runs of each; default: as on the results page.")
+    ] = None,
     store: StoreFolder = STORE,
     figures: Annotated[Path, typer.Option(help="The folder that figures are written to.")] = FIGURES,
     workers: Workers = None,

@@ -30,6 +30,7 @@ class Ablation(Experiment):
     title = "Ablation: terms of the convolution"
     label = "tab:ablation"
     datasets = DATASETS
+    runs = 5  # up to eight trainings each; variants are compared on the same half, split by split
 
     def jobs(self, request: Request) -> list[Job]:
         """One for each data set and split, with all variants in it."""
