@@ -36,15 +36,17 @@ def tables(store: Store) -> dict[Path, dict[str, Table]]:
 
 
 def cost(experiment: Experiment, store: Store) -> str:
-    """What the runs of an experiment took, those left out that have not been made."""
+    """What the runs of an experiment took, as far as they have been made.
+
+    How many are still missing is not said: on some experiments that depends on the data at hand.
+    """
     found = [store.get(job) for job in experiment.jobs(experiment.request())]
     seconds = [record.seconds for record in found if record is not None]
     if not seconds:
-        return f"None of {len(found):,} runs has been made yet."
+        return "No run has been made yet."
     minutes = sum(seconds) / 60
     took = f"{minutes / 60:.1f} hours" if minutes >= 60 else f"{minutes:.1f} minutes"
-    made = f"{len(seconds):,}" if len(seconds) == len(found) else f"{len(seconds):,} of {len(found):,}"
-    return f"Made of {made} runs, which took {took} of one core."
+    return f"Made of {len(seconds):,} runs, which took {took} of one core."
 
 
 def written(file: Path, content: dict[str, Table]) -> str:
