@@ -8,6 +8,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from otherhalf.nn import skeleton
+from otherhalf.nn.baselines import registry
 from otherhalf.nn.skeleton import NodeInputs, Shape, Skeleton, SparseLinear
 from otherhalf.nn.sparse import SparseOperator
 
@@ -157,6 +158,27 @@ def test_the_residual_map_reads_what_its_layer_reads(dense, rows, matrix, monkey
     model = build(layers=1, dropout=0.5, residual=True)
     expected = matrix @ (2 * dense) @ model.layers[0].linear.weight + linear(model.residuals[0], 2 * dense)
     torch.testing.assert_close(model(as_inputs(dense, rows, sparse=False), matrix), expected)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("kind", ["mlp", "sage", "chebynet"])
+def test_a_layer_that_absorbs_the_residual_map_says_the_same(dense, rows, kind, sparse, monkeypatch):
+    model = registry.build(kind, FEATURES, CLASSES, NODES, Shape(hidden=8, residual=True, dropout=0.0))
+    for parameter in model.parameters():
+        nn.init.normal_(parameter)
+    operator = SparseOperator.from_scipy(sp.csr_matrix(rows.numpy() / 2), symmetric=True)
+    inputs = as_inputs(dense, rows, sparse=sparse)
+
+    def outcome() -> list[torch.Tensor]:
+        model.zero_grad()
+        logits = model(inputs, *([] if kind == "mlp" else [operator]))
+        (logits**2).sum().backward()
+        return [logits.detach(), *(p.grad.clone() for p in model.parameters())]
+
+    assert all(layer.absorbs_residual for layer in model.layers)
+    absorbed = outcome()
+    monkeypatch.setattr(type(model.layers[0]), "absorbs_residual", False)
+    torch.testing.assert_close(absorbed, outcome(), rtol=1e-4, atol=1e-4)
 
 
 def test_sparse_features_are_dropped_in_training_only(dense, rows, matrix):

@@ -74,7 +74,7 @@ class NodeInputs:
 
 
 class SparseLinear(nn.Module):
-    """x W + b for dense or sparse x."""
+    """x W + b for dense or sparse x. The sum with a second map ``beside`` it takes one product: x (W + V)."""
 
     def __init__(self, in_channels: int, out_channels: int, *, bias: bool = True) -> None:
         super().__init__()
@@ -82,10 +82,16 @@ class SparseLinear(nn.Module):
         self.bias = nn.Parameter(torch.zeros(out_channels)) if bias else None
         nn.init.xavier_uniform_(self.weight)
 
-    def forward(self, x: Features) -> Tensor:
+    def forward(self, x: Features, beside: SparseLinear | None = None) -> Tensor:
         """Map every row of ``x``."""
-        h = x @ self.weight
-        return h if self.bias is None else h + self.bias
+        maps = [self] if beside is None else [self, beside]
+        h = x @ _sum([each.weight for each in maps])
+        biases = [each.bias for each in maps if each.bias is not None]
+        return h + _sum(biases) if biases else h
+
+
+def _sum(terms: list[nn.Parameter]) -> Tensor:
+    return terms[0] if len(terms) == 1 else terms[0] + terms[1]
 
 
 class Trunk(nn.Module):
@@ -105,7 +111,11 @@ class Trunk(nn.Module):
 
 
 LayerFactory = Callable[[int, int], nn.Module]
-"""Makes a layer from its two widths; the layer is called with (h, *operators)."""
+"""Makes a layer from its two widths; the layer is called with (h, *operators).
+
+A layer that is a plain linear map of its input and something more may say ``absorbs_residual = True``. It is
+called with (h, *operators, residual=map) then, and adds that map to its own before it multiplies.
+"""
 
 
 class Skeleton(nn.Module):
@@ -183,7 +193,11 @@ class Skeleton(nn.Module):
 
     def _apply_layer(self, index: int, h: Features, *operators: Any) -> Tensor:
         dropped = self._drop(h)
-        out: Tensor = self.layers[index](dropped, *operators)
+        layer = self.layers[index]
+        if self.residuals is not None and getattr(layer, "absorbs_residual", False):
+            whole: Tensor = layer(dropped, *operators, residual=self.residuals[index])
+            return whole
+        out: Tensor = layer(dropped, *operators)
         return out if self.residuals is None else out + self.residuals[index](dropped)
 
     def _drop(self, h: Any) -> Any:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from otherhalf.nn.dropout import dropout
+from otherhalf.nn.products import SparseMatrix, product, to_torch, transposed, with_values
 from otherhalf.validation import FloatArray
 
 # torch says so once per process of every CSR tensor; nothing here depends on what may still change.
@@ -24,13 +25,13 @@ class _SparseProduct(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, matrix: Tensor, transpose: Tensor, dense: Tensor) -> Tensor:
+    def forward(ctx: Any, matrix: SparseMatrix, transpose: SparseMatrix, dense: Tensor) -> Tensor:
         ctx.transpose = transpose
-        return matrix @ dense
+        return product(matrix, dense)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[None, None, Tensor]:
-        return None, None, ctx.transpose @ grads[0].contiguous()
+        return None, None, product(ctx.transpose, grads[0].contiguous())
 
 
 class SparseOperator:
@@ -39,7 +40,7 @@ class SparseOperator:
     ``operator @ h`` is differentiable in ``h``. A symmetric matrix shares one copy for both.
     """
 
-    def __init__(self, matrix: Tensor, transpose: Tensor, transpose_order: Tensor | None) -> None:
+    def __init__(self, matrix: SparseMatrix, transpose: SparseMatrix, transpose_order: Tensor | None) -> None:
         self.matrix = matrix
         self.transpose = transpose
         self._transpose_order = transpose_order  # transpose.values() == matrix.values()[order]
@@ -51,13 +52,10 @@ class SparseOperator:
         if not csr.has_canonical_format:
             csr = csr.copy()  # it may share its arrays with the caller's matrix
             csr.sum_duplicates()
-        forward = _to_torch(csr)
+        forward = to_torch(csr)
         if symmetric:
             return cls(forward, forward, None)
-        # Transposing the entries' positions gives the order in which the transpose holds them, so that
-        # values changed later (dropout) can follow without another transposition.
-        order = sp.csr_matrix((np.arange(csr.nnz), csr.indices, csr.indptr), shape=csr.shape).T.tocsr().data
-        return cls(forward, _to_torch(csr.T.tocsr()), torch.from_numpy(order.astype(np.int64)))
+        return cls(forward, *transposed(csr))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -95,8 +93,8 @@ class SparseOperator:
         if self._transpose_order is None:
             raise ValueError("dropout would break the symmetry this operator was promised to have")
         return SparseOperator(
-            _with_values(self.matrix, values),
-            _with_values(self.transpose, values[self._transpose_order]),
+            with_values(self.matrix, values),
+            with_values(self.transpose, values[self._transpose_order]),
             self._transpose_order,
         )
 
@@ -132,20 +130,3 @@ def _with_degree(adjacency: sp.spmatrix, self_loops: bool) -> tuple[sp.csr_matri
 def _reciprocal(values: FloatArray) -> FloatArray:
     """1/v, and 0 for 0."""
     return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0).astype(np.float32)
-
-
-def _to_torch(csr: sp.csr_matrix) -> Tensor:
-    # int32 indices are what MKL's product takes as they are; int64 ones would be copied at every call.
-    return torch.sparse_csr_tensor(
-        torch.from_numpy(csr.indptr.astype(np.int32)),
-        torch.from_numpy(csr.indices.astype(np.int32)),
-        torch.from_numpy(csr.data.astype(np.float32)),
-        size=csr.shape,
-        check_invariants=False,
-    )
-
-
-def _with_values(matrix: Tensor, values: Tensor) -> Tensor:
-    return torch.sparse_csr_tensor(
-        matrix.crow_indices(), matrix.col_indices(), values, size=matrix.shape, check_invariants=False
-    )

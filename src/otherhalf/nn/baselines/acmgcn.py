@@ -43,9 +43,10 @@ class AdaptiveChannelMixing(nn.Module):
 
     def forward(self, x: Features, mean: SparseOperator, rows: SparseOperator) -> Tensor:
         """Mix the four views of every node."""
-        high = self.high(x)
-        # One product for both filters: its cost is mostly in walking over the edges.
-        low_mean, high_mean = (mean @ torch.cat([self.low(x), high], dim=1)).chunk(2, dim=1)
+        # One product for both filters: its cost is mostly in walking over the entries.
+        both = x @ torch.cat([self.low.weight, self.high.weight], dim=1)
+        high = both.chunk(2, dim=1)[1]
+        low_mean, high_mean = (mean @ both).chunk(2, dim=1)
         filtered = [low_mean, high - high_mean, self.identity(x), self.structure(rows)]
         views: list[Tensor] = [F.relu(view) for view in filtered]
         votes = torch.stack([view @ vote for view, vote in zip(views, self.votes, strict=True)], dim=1)

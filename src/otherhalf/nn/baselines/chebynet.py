@@ -26,6 +26,8 @@ class ChebyshevConv(nn.Module):
     and the sum is :math:`\mathbf{H}\mathbf{W}_0 + \tilde{\mathbf{L}}\mathbf{B}_1 - \mathbf{B}_2`.
     """
 
+    absorbs_residual = True
+
     def __init__(self, in_channels: int, out_channels: int, *, steps: int) -> None:
         super().__init__()
         self.steps = steps
@@ -34,9 +36,12 @@ class ChebyshevConv(nn.Module):
         self.linears = nn.ModuleList(linears)
         self.bias = nn.Parameter(torch.zeros(out_channels))
 
-    def forward(self, x: Features, adjacency: SparseOperator) -> Tensor:
+    def forward(
+        self, x: Features, adjacency: SparseOperator, *, residual: SparseLinear | None = None
+    ) -> Tensor:
         """Filter the states of all nodes."""
-        terms: list[Tensor] = [linear(x) for linear in self.linears]
+        first, *others = self.linears
+        terms: list[Tensor] = [first(x, residual), *(linear(x) for linear in others)]
         later: Tensor | None = None  # B_{k+2}
         current = terms[-1]  # B_{k+1}
         for k in range(self.steps - 1, -1, -1):

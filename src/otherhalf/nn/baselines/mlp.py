@@ -13,9 +13,11 @@ from otherhalf.nn.sparse import Features
 class DenseLayer(SparseLinear):
     r"""The layer of an MLP: :math:`\mathbf{H}\mathbf{W} + \mathbf{b}`; operators are passed over."""
 
-    def forward(self, x: Features, *operators: Any) -> Tensor:
+    absorbs_residual = True
+
+    def forward(self, x: Features, *operators: Any, residual: SparseLinear | None = None) -> Tensor:
         """Map every row of ``x``."""
-        return super().forward(x)
+        return super().forward(x, residual)
 
 
 class MLP(Skeleton):

@@ -17,14 +17,16 @@ class MeanAggregation(nn.Module):
     All neighbours are used: the graph is in memory, and sampling would only add noise.
     """
 
+    absorbs_residual = True
+
     def __init__(self, in_channels: int, out_channels: int) -> None:
         super().__init__()
         self.own = SparseLinear(in_channels, out_channels)
         self.neighbours = SparseLinear(in_channels, out_channels, bias=False)
 
-    def forward(self, x: Features, mean: SparseOperator) -> Tensor:
+    def forward(self, x: Features, mean: SparseOperator, *, residual: SparseLinear | None = None) -> Tensor:
         """Put every node's own state beside the mean of its neighbours'."""
-        out: Tensor = self.own(x) + mean @ self.neighbours(x)
+        out: Tensor = self.own(x, residual) + mean @ self.neighbours(x)
         return out
 
 
