@@ -51,7 +51,7 @@ class Autotune(Experiment):
                 SHORT.get(data, data),
                 DASH if ours is None else str(ours),
                 f"{AUTOTUNE[data]:.2f}",
-                DASH if ours is None else f"{gap(ours, AUTOTUNE[data]):+.2f}",
+                DASH if ours is None else f"{gap(ours, AUTOTUNE[data]):+z.2f}",
                 DASH if goal is None else str(goal),
                 f"{TABLE1['goal'][data][0]:.2f}",
                 "\n".join(", ".join(f"{layer[name]:.2f}" for name in COEFFICIENT_NAMES) for layer in found)

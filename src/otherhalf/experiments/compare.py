@@ -89,7 +89,7 @@ def _difference_cells(row: Row) -> list[str]:
     if row.difference is None:  # GOAL itself
         return ["", ""]
     p = row.difference.p
-    return [f"{100 * row.difference.mean:+.2f}", "" if p is None else p_value(p, 3)]
+    return [f"{100 * row.difference.mean:+z.2f}", "" if p is None else p_value(p, 3)]
 
 
 def compare(

@@ -80,7 +80,7 @@ def _cells(spectrum: dict[str, Any] | None, data: str) -> tuple[str, str, str]:
 
 def _range(found: dict[str, Any], data: str) -> str:
     low, high = _gaps(found, data)
-    return f"[{_number(found['smallest'])}, {_number(found['largest'])}]\n({low:+.4f}, {high:+.4f})"
+    return f"[{_number(found['smallest'])}, {_number(found['largest'])}]\n({low:+z.4f}, {high:+z.4f})"
 
 
 def _number(value: list[float]) -> str:

@@ -112,4 +112,4 @@ def _cell(ours: Summary | None, paper: float | None) -> str:
         first = f"{ours.mean:.3f}" + ("" if ours.std is None else f" ± {ours.std:.3f}")
     if paper is None:
         return first
-    return f"{first}\n{paper:.2f}" + ("" if ours is None else f" ({ours.mean - paper:+.2f})")
+    return f"{first}\n{paper:.2f}" + ("" if ours is None else f" ({ours.mean - paper:+z.2f})")

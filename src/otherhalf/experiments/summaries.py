@@ -33,7 +33,7 @@ def percent_cell(ours: Summary | None, paper: float | None) -> str:
         return DASH if ours is None else str(ours)
     if ours is None:
         return f"{DASH}\n{paper:.2f}"
-    return f"{ours}\n{paper:.2f} ({gap(ours, paper):+.2f})"
+    return f"{ours}\n{paper:.2f} ({gap(ours, paper):+z.2f})"
 
 
 def summary_values(ours: Summary | None, paper: float | None = None) -> dict[str, Any]:

@@ -82,7 +82,7 @@ class ComparisonTable(Experiment):
         printed = self.published.get(row.model, {}).get(data)
         if printed is None:
             return str(row.test)
-        return f"{row.test}\n{printed[0]:.2f} ({100 * row.test.mean - printed[0]:+.2f})"
+        return f"{row.test}\n{printed[0]:.2f} ({100 * row.test.mean - printed[0]:+z.2f})"
 
     def _untuned(self, comparison: Comparison) -> str:
         data = comparison.subject.data
