@@ -94,7 +94,7 @@ class SparseOperator:
             raise ValueError("dropout would break the symmetry this operator was promised to have")
         return SparseOperator(
             with_values(self.matrix, values),
-            with_values(self.transpose, values[self._transpose_order]),
+            with_values(self.transpose, values.index_select(0, self._transpose_order)),
             self._transpose_order,
         )
 
