@@ -9,11 +9,8 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-PANEL = 64
-"""Columns of the dense matrix taken at a time: a product with 128 costs more than two with 64."""
-
 BLOCK = 1000
-"""Columns of a block: a panel of as many rows, 256 kB, stays in the second cache of a core."""
+"""Columns of a block: as many rows of the dense matrix, 512 kB if it is 128 wide, stay in a core's cache."""
 
 ENTRIES_PER_BLOCK_ROW = 16
 """A matrix is cut only where a row of a block keeps so many entries; with fewer, the rows cost more."""
@@ -67,15 +64,13 @@ SparseMatrix = Tensor | SideBySide
 def product(matrix: SparseMatrix, dense: Tensor) -> Tensor:
     """M H, without a gradient."""
     blocks = matrix.blocks if isinstance(matrix, SideBySide) else (matrix,)
+    # Into memory as it is (beta = 0 overwrites it): the operator @ would fill it with zeros first.
     result = dense.new_empty(blocks[0].shape[0], dense.shape[1])
-    width = PANEL if dense.device.type == "cpu" else max(dense.shape[1], 1)
-    for left in range(0, dense.shape[1], width):
-        panel, out = dense[:, left : left + width], result[:, left : left + width]
-        top = 0
-        for block in blocks:
-            rows = panel[top : top + block.shape[1]]
-            torch.addmm(out, block, rows, beta=float(top > 0), out=out)
-            top += block.shape[1]
+    top = 0
+    for block in blocks:
+        rows = dense[top : top + block.shape[1]]
+        torch.addmm(result, block, rows, beta=float(top > 0), out=result)
+        top += block.shape[1]
     return result
 
 
