@@ -43,13 +43,16 @@ def test_a_cell_has_our_mean_the_paper_s_number_and_the_gap(records):
     assert json.loads(json.dumps(values)) == values
     assert values["datasets"]["cora"]["beta = 0"]["mean"] == pytest.approx(0.83)
     assert values["datasets"]["cora"]["beta = 0"]["gap"] == pytest.approx(83 - 87.63)
-    assert values["datasets"]["cora"]["beta = 0"]["coefficients"]["beta"] == 0
+    assert values["datasets"]["cora"]["beta = 0"]["coefficients"] == [
+        {"alpha": 0.5, "beta": 0.0, "gamma": 0.1, "delta": 0.1}
+    ]
+    assert [each["beta"] for each in values["datasets"]["cora"]["only beta"]["coefficients"]] == [1.0, 5.0]
     assert values["datasets"]["chameleon"]["GOAL"]["mean"] is None
 
 
 def test_the_notes_say_where_a_term_is_absent(records):
     notes = ABOUT.table(ABOUT.request(), records).notes
     assert "no gamma on computers, no alpha and delta on chameleon" in notes[2]
-    assert "A term alone has the strength 5" in notes[1]
+    assert "A term alone is trained with the strengths 1 and 5" in notes[1]
     only_cora = ABOUT.table(ABOUT.request(["cora"]), records).notes
     assert len(only_cora) == 2  # Cora has all four

@@ -29,16 +29,16 @@ SHORT = {"preset": "paper", "k": 5, "hidden": 8, "epochs": 20}
 
 
 def test_variants_by_hand():
-    found = variants((2.0, 4.0, 0.0, 1.0))
+    found = variants((2.0, 4.0, 0.0, 1.0), alone=[1.0, 5.0])
     assert found == {
-        "alpha = 0": (0, 4, 0, 1),
-        "beta = 0": (2, 0, 0, 1),
-        "gamma = 0": (2, 4, 0, 1),
-        "delta = 0": (2, 4, 0, 0),
-        "only beta": (0, 5, 0, 0),
-        "only gamma": (0, 0, 5, 0),
-        "only delta": (0, 0, 0, 5),
-        "GOAL": (2, 4, 0, 1),
+        "alpha = 0": [(0, 4, 0, 1)],
+        "beta = 0": [(2, 0, 0, 1)],
+        "gamma = 0": [(2, 4, 0, 1)],
+        "delta = 0": [(2, 4, 0, 0)],
+        "only beta": [(0, 1, 0, 0), (0, 5, 0, 0)],
+        "only gamma": [(0, 0, 1, 0), (0, 0, 5, 0)],
+        "only delta": [(0, 0, 0, 1), (0, 0, 0, 5)],
+        "GOAL": [(2, 4, 0, 1)],
     }
 
 
@@ -62,7 +62,7 @@ def accuracy(model, part):
 
 def test_each_variant_is_goal_with_other_coefficients_on_the_same_half(trained):
     params = {**SHORT, "coefficients": [1.0, 2.0, 0.0, 0.5]}
-    result = half_tasks.ablation(SUBJECT.job("ablation", "goal", params, 3, alone=5.0), GRAPH, SPLIT)
+    result = half_tasks.ablation(SUBJECT.job("ablation", "goal", params, 3, alone=[5.0]), GRAPH, SPLIT)
     assert json.loads(json.dumps(result)) == result
     assert list(result["variants"]) == list(result["coefficients"])
     for name in ("beta = 0", "only delta"):
@@ -83,11 +83,29 @@ def test_each_variant_is_goal_with_other_coefficients_on_the_same_half(trained):
 
 def test_equal_coefficients_are_trained_with_once(trained):
     params = {**SHORT, "coefficients": [0.0, 2.0, 2.0, 0.0]}  # as Chameleon's
-    found = half_tasks.ablation(SUBJECT.job("ablation", "goal", params, 3, alone=5.0), GRAPH, SPLIT)[
+    found = half_tasks.ablation(SUBJECT.job("ablation", "goal", params, 3, alone=[5.0]), GRAPH, SPLIT)[
         "variants"
     ]
     assert trained == [(0, 0, 2, 0), (0, 2, 0, 0), (0, 5, 0, 0), (0, 0, 5, 0), (0, 0, 0, 5)]
     assert found["alpha = 0"] == found["delta = 0"] == found["GOAL"]
+
+
+def test_of_several_strengths_the_best_on_validation_counts(monkeypatch):
+    right, wrong = np.eye(3)[GRAPH.y], np.eye(3)[(GRAPH.y + 1) % 3]
+
+    def made_up(model, graph, split, settings):
+        """γ = 5 is right on validation and wrong on test, γ = 1 the other way round; all else is wrong."""
+        answers = wrong.copy()
+        part = {(0, 0, 5, 0): split.val, (0, 0, 1, 0): split.test}.get(settings.coefficients, [])
+        answers[part] = right[part]
+        return None, answers
+
+    monkeypatch.setattr(half_tasks, "train_on_half", made_up)
+    job = SUBJECT.job("ablation", "goal", SHORT, 3, alone=[1.0, 5.0])
+    result = half_tasks.ablation(job, GRAPH, SPLIT)
+    assert result["variants"]["only gamma"] == {"val": 1.0, "test": 0.0}
+    assert result["coefficients"]["only gamma"] == {"alpha": 0.0, "beta": 0.0, "gamma": 5.0, "delta": 0.0}
+    assert result["coefficients"]["only beta"]["beta"] == 1.0  # the first of equals
 
 
 def test_a_classifier_trained_again_is_bit_equal():

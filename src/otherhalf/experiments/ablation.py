@@ -50,14 +50,14 @@ class Ablation(Experiment):
         return table
 
     def values(self, request: Request, store: Store) -> dict[str, Any]:
-        """For each data set and variant: mean, std, runs, the paper's number, the gap, the coefficients."""
+        """For each data set and variant: mean, std, runs, the paper's number, the gap, coefficients tried."""
         datasets: dict[str, Any] = {}
         for data in request.datasets:
-            strengths = variants(_base(data))
+            tried = variants(_base(data))
             datasets[data] = {
                 row: {
                     **summary_values(ours, ABLATION[row][data][0]),
-                    "coefficients": dict(zip(COEFFICIENT_NAMES, strengths[row], strict=True)),
+                    "coefficients": [dict(zip(COEFFICIENT_NAMES, each, strict=True)) for each in tried[row]],
                 }
                 for row, ours in _summaries(data, request.runs, store).items()
             }
@@ -66,7 +66,7 @@ class Ablation(Experiment):
 
 def _jobs(data: str, runs: int) -> list[Job]:
     subject = Subject.named(data)
-    return [subject.job("ablation", "goal", PARAMS, seed, alone=ALONE) for seed in range(runs)]
+    return [subject.job("ablation", "goal", PARAMS, seed, alone=list(ALONE)) for seed in range(runs)]
 
 
 def _summaries(data: str, runs: int, store: Store) -> dict[str, Summary | None]:
@@ -84,9 +84,10 @@ def _notes(request: Request) -> list[str]:
         f"{request.runs} uniform split(s); the best mean of each column is bold. Under it the paper's number "
         "and, in brackets, ours less the paper's. GOAL is the preset `paper`; every variant is trained on "
         "the half that GOAL found, from the same seed.",
-        f"A term alone has the strength {ALONE:g}, the largest there is. Alone it is a mere scale of the "
-        "layer, and with GOAL's own strength, which may be 0.1 or 0, the layer would learn too slowly to be "
-        "judged; the paper does not say what it did.",
+        f"A term alone is trained with the strengths {' and '.join(f'{each:g}' for each in ALONE)}, and the "
+        "better on validation counts, split by split. Alone it is a mere scale of the layer, and with GOAL's "
+        "own strength, which may be 0.1 or 0, the layer would learn too slowly to be judged; the paper does "
+        "not say what it did.",
     ]
     same = []
     for data in request.datasets:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,49 +32,59 @@ Strengths = tuple[float, ...]
 """α, β, γ, δ."""
 
 WHOLE = "GOAL"
-ALONE = 5.0
-"""The strength of a term that stands alone: the largest there is.
+ALONE = (1.0, 5.0)
+"""The strengths that a term standing alone is tried with: that of a plain layer, and the largest there is.
 
-Alone it is a mere scale of the layer, but step size and weight decay stay as they are, and with GOAL's own
-strength, which may be 0.1 or 0, the layer would learn too slowly to be judged.
+Alone it is a mere scale of the layer, but step size and weight decay stay as they are. With GOAL's own
+strength, which may be 0.1 or 0, the layer learns too slowly to be judged, and so it does with 1 where the
+features of a node sum to 1; with 5 it diverges where they are large.
 """
 
 
 # ---------------------------------------------------------------------- other coefficients on one half
 
 
-def variants(base: Strengths, alone: float = ALONE) -> dict[str, Strengths]:
-    """The coefficients of every row of the ablation, by the row's name in ``published.ABLATION``.
+def variants(base: Strengths, alone: Sequence[float] = ALONE) -> dict[str, list[Strengths]]:
+    """The coefficients to try for every row of the ablation, by the row's name in ``published.ABLATION``.
 
-    A term that stands alone has the strength ``alone``; otherwise every term has that of ``base``, or 0.
+    A term that stands alone has each of the strengths ``alone`` in turn; otherwise every term has that of
+    ``base``, or 0.
     """
     base = tuple(float(strength) for strength in base)
-    found: dict[str, Strengths] = {}
+    found: dict[str, list[Strengths]] = {}
     for index, name in enumerate(COEFFICIENT_NAMES):
-        found[f"{name} = 0"] = tuple(0.0 if i == index else c for i, c in enumerate(base))
+        found[f"{name} = 0"] = [tuple(0.0 if i == index else c for i, c in enumerate(base))]
     for index, name in list(enumerate(COEFFICIENT_NAMES))[1:]:  # α alone is an MLP: the paper leaves it out
-        found[f"only {name}"] = tuple(alone if i == index else 0.0 for i in range(len(base)))
-    found[WHOLE] = base
+        found[f"only {name}"] = [
+            tuple(strength if i == index else 0.0 for i in range(len(base))) for strength in alone
+        ]
+    found[WHOLE] = [base]
     return found
 
 
 def ablation(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
-    """Fit GOAL, then on the half it found train the classifier anew with each variant's coefficients."""
+    """Fit GOAL, then on the half it found train the classifier anew with each variant's coefficients.
+
+    Of several coefficients for one variant, those that are best on validation count.
+    """
     model = _fitted_goal(job, graph, split, device)
     wanted = variants(model.settings_.goal.coefficients, job.options["alone"])
-    known = {wanted[WHOLE]: _scores(job, graph, split, model.predict_proba(graph))}
-    seconds = {}
-    for name, strengths in wanted.items():
-        if strengths not in known:  # else the same training would give the same bits
-            started = time.perf_counter()
+    known = {wanted[WHOLE][0]: _scores(job, graph, split, model.predict_proba(graph))}
+    chosen, seconds = {}, {}
+    for name, candidates in wanted.items():
+        started = time.perf_counter()
+        new = [strengths for strengths in candidates if strengths not in known]
+        for strengths in new:  # those that are known would give the same bits
             settings = replace(model.settings_.goal, coefficients=strengths, learn_coefficients=False)
             _, probabilities = train_on_half(model, graph, split, settings)
             known[strengths] = _scores(job, graph, split, probabilities)
+        if new:
             seconds[name] = time.perf_counter() - started
+        chosen[name] = max(candidates, key=lambda strengths: known[strengths]["val"])
     return {
-        "variants": {name: known[strengths] for name, strengths in wanted.items()},
+        "variants": {name: known[strengths] for name, strengths in chosen.items()},
         "coefficients": {
-            name: dict(zip(COEFFICIENT_NAMES, strengths, strict=True)) for name, strengths in wanted.items()
+            name: dict(zip(COEFFICIENT_NAMES, strengths, strict=True)) for name, strengths in chosen.items()
         },
         "nodes": {"train": len(split.train), "val": len(split.val), "test": len(split.test)},
         "stages": {**model.seconds_, **seconds},
