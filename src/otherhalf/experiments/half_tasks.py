@@ -36,8 +36,8 @@ ALONE = (1.0, 5.0)
 """The strengths that a term standing alone is tried with: that of a plain layer, and the largest there is.
 
 Alone it is a mere scale of the layer, but step size and weight decay stay as they are. With GOAL's own
-strength, which may be 0.1 or 0, the layer learns too slowly to be judged, and so it does with 1 where the
-features of a node sum to 1; with 5 it diverges where they are large.
+strength, which may be 0.1 or 0, the layer learns too slowly to be judged, and so it may with 1 where the
+features of a node sum to 1; with 5 training may fail where they are large.
 """
 
 
