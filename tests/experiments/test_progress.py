@@ -74,6 +74,11 @@ def test_the_task_is_named_where_there_are_several():
     assert state.line(Finished(jobs[1], done())).startswith("[0/2] half cora gcn seed 0: done")
 
 
+def test_runs_on_one_split_are_told_apart_by_the_seed_of_the_model():
+    again = Job("restart", "arxiv", "h", "gcn", {"model_seed": 2}, "fixed", 0)
+    assert "arxiv gcn seed 2: done" in Progress([again]).line(Finished(again, done()))
+
+
 def test_the_time_left_is_shared_among_the_workers(clock):
     jobs = [*(job(seed, "gcn") for seed in range(4)), *(job(seed, "unknown") for seed in range(2))]
     state = Progress(jobs)

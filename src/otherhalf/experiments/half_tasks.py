@@ -206,6 +206,6 @@ def with_model_seed(task: Task) -> Task:
     """
 
     def run(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
-        return task(replace(job, seed=job.options["model_seed"]), graph, split, device)
+        return task(replace(job, seed=job.model_seed), graph, split, device)
 
     return run

@@ -63,6 +63,11 @@ class Job:
         """A hash of all fields: the same for the same run, on any machine."""
         return hashlib.sha256(canonical(self.to_dict()).encode()).hexdigest()
 
+    @property
+    def model_seed(self) -> int:
+        """Of weights and dropout, and what tells runs apart: the job's own, unless all share one split."""
+        return int(self.options.get("model_seed", self.seed))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return {field.name: getattr(self, field.name) for field in fields(self)}

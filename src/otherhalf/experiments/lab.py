@@ -83,7 +83,7 @@ def failure(failed: Sequence[tuple[Job, Outcome]]) -> Exception:
     job, outcome = failed[0]
     text = (
         f"{len(failed)} run(s) failed, the first being {job.model or job.task} on {job.data}, seed "
-        f"{job.seed}: {outcome.summary}; the others are kept"
+        f"{job.model_seed}: {outcome.summary}; the others are kept"
     )
     return RunsFailed(text) if any(each.kind == "crash" for _, each in failed) else InputError(text)
 

@@ -161,7 +161,7 @@ class Progress:
         return "time left unknown" if left is None else f"about {_duration(left)} left"
 
     def _name(self, job: Job) -> str:
-        words = [job.task if self._several_tasks else "", job.data, job.model, f"seed {job.seed}"]
+        words = [job.task if self._several_tasks else "", job.data, job.model, f"seed {job.model_seed}"]
         return " ".join(word for word in words if word)
 
 
