@@ -189,11 +189,11 @@ except KeyboardInterrupt:
 """
 
 
-def sleepers(folder, what="sleep"):
+def sleepers(folder, what="sleep", **environment):
     """A process of its own that runs sleeping jobs, and is the leader of a process group as in a shell."""
     return subprocess.Popen(
         [sys.executable, "-c", SLEEPERS, str(folder), what],
-        env={**os.environ, "PYTHONPATH": str(HERE)},
+        env={**os.environ, "PYTHONPATH": str(HERE), **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -236,7 +236,8 @@ def test_ctrl_c_ends_all_at_once_and_quietly(tmp_path):
     assert all(gone(pid) for pid in os.listdir(tmp_path))
 
 
-def test_what_a_job_prints_stays_off_standard_output(tmp_path):
-    out, err = sleepers(tmp_path, "print").communicate(timeout=20)
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_what_a_job_prints_stays_off_standard_output_in_whole_lines(tmp_path, unbuffered):
+    out, err = sleepers(tmp_path, "print", PYTHONUNBUFFERED=unbuffered).communicate(timeout=60)
     assert out == ""
     assert err == "something for a person\n" * 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import multiprocessing
 import os
 import resource
@@ -133,6 +134,9 @@ def _child(answer: connection.Connection, job: Job, work: Work, threads: int) ->
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     os.dup2(2, 1)  # standard output belongs to the command's own answer
+    for stream in (sys.stdout, sys.stderr):  # a line at a time, so that those of two processes stay whole
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(line_buffering=True, write_through=False)
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
     answer.send(_attempt(job, work, threads))
     answer.close()
