@@ -9,6 +9,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from otherhalf.nn.dense import dense_product
 from otherhalf.similarity import row_norms
 from otherhalf.validation import FloatArray
 
@@ -98,7 +99,7 @@ def dot_products(z: Tensor, candidates: Tensor, *, exclude_self: bool) -> Callab
     position[candidates] = torch.arange(len(candidates))
 
     def similarities(queries: Tensor) -> Tensor:
-        block = z[queries] @ columns.T
+        block = dense_product(z[queries], columns.T)
         return _without_self(block, position[queries]) if exclude_self else block
 
     return similarities
@@ -126,7 +127,7 @@ def cosines(unit: FloatArray | sp.csr_matrix, candidates: Tensor) -> Callable[[T
         others = dense[candidates]
 
         def product(queries: Tensor) -> Tensor:
-            return dense[queries] @ others.T
+            return dense_product(dense[queries], others.T)
 
     return lambda queries: _without_self(product(queries), position[queries])
 

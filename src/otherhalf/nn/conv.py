@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from otherhalf.graph import symmetric_adjacency
-from otherhalf.nn.sparse import Features, SparseOperator, normalized_adjacency
+from otherhalf.nn.sparse import Features, SparseOperator, mapped, normalized_adjacency
 
 COEFFICIENT_LIMIT = 5.0
 """The paper keeps α, β, γ and δ in [0, 5]."""
@@ -179,9 +179,9 @@ class ComplementedGraphConv(nn.Module):
         nodes = x.shape[0]
         a_o, a_t = _operator(homophilic, nodes), _operator(heterophilic, nodes)
         if isinstance(x, SparseOperator) or self.out_channels <= self.in_channels:
-            h = self.propagate(x @ self.weight, a_o, a_t)
+            h = self.propagate(mapped(x, self.weight), a_o, a_t)
         else:
-            h = self.propagate(x, a_o, a_t) @ self.weight
+            h = mapped(self.propagate(x, a_o, a_t), self.weight)
         return h if self.bias is None else h + self.bias
 
     def propagate(self, h: Tensor, a_o: SparseOperator, a_t: SparseOperator) -> Tensor:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from otherhalf.nn.dropout import dropout
-from otherhalf.nn.sparse import Features, SparseOperator
+from otherhalf.nn.sparse import Features, SparseOperator, mapped
 
 NORMS: dict[str, Callable[[int], nn.Module]] = {
     "none": lambda width: nn.Identity(),
@@ -85,7 +85,7 @@ class SparseLinear(nn.Module):
     def forward(self, x: Features, beside: SparseLinear | None = None) -> Tensor:
         """Map every row of ``x``."""
         maps = [self] if beside is None else [self, beside]
-        h = x @ _sum([each.weight for each in maps])
+        h = mapped(x, _sum([each.weight for each in maps]))
         biases = [each.bias for each in maps if each.bias is not None]
         return h + _sum(biases) if biases else h
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from otherhalf.nn.dense import dense_product
 from otherhalf.nn.dropout import dropout
 from otherhalf.nn.products import SparseMatrix, product, to_torch, transposed, with_values
 from otherhalf.validation import FloatArray
@@ -101,6 +102,11 @@ class SparseOperator:
 
 Features = Tensor | SparseOperator
 """Node features: a dense ``[N, D]`` tensor, or a sparse matrix of that shape."""
+
+
+def mapped(x: Features, weight: Tensor) -> Tensor:
+    """X W for features of either kind."""
+    return x @ weight if isinstance(x, SparseOperator) else dense_product(x, weight)
 
 
 def normalized_adjacency(adjacency: sp.spmatrix, *, self_loops: bool = False) -> SparseOperator:

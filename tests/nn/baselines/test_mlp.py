@@ -29,7 +29,7 @@ def mlp(**options) -> MLP:
 def test_layer_passes_over_operators():
     layer = DenseLayer(4, 3)
     x = inputs().features
-    assert torch.equal(layer(x, "whatever stands here"), x @ layer.weight + layer.bias)
+    torch.testing.assert_close(layer(x, "whatever stands here"), x @ layer.weight + layer.bias)
 
 
 def test_two_layers_with_a_relu_between():

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from otherhalf.nn.skeleton import Shape, Skeleton, SparseLinear
-from otherhalf.nn.sparse import Features, SparseOperator
+from otherhalf.nn.sparse import Features, SparseOperator, mapped
 
 CHANNELS = 4
 
@@ -28,7 +28,8 @@ class AdaptiveChannelMixing(nn.Module):
         \mathbf{H}' = 4 \sum_c \mathrm{diag}(\mathbf{a}_c)\mathbf{H}_c
 
     :math:`\hat{\mathbf{A}} = \tilde{\mathbf{D}}^{-1}(\mathbf{A} + \mathbf{I})`: low-pass, high-pass,
-    identity, and the rows of the adjacency matrix.
+    identity, and the rows of the adjacency matrix. The factor 4 stands in no formula of theirs: with it four
+    equal shares add the views up, as the authors' code does for three, instead of taking their mean.
     """
 
     def __init__(self, in_channels: int, out_channels: int, *, num_known: int) -> None:
@@ -44,7 +45,7 @@ class AdaptiveChannelMixing(nn.Module):
     def forward(self, x: Features, mean: SparseOperator, rows: SparseOperator) -> Tensor:
         """Mix the four views of every node."""
         # One product for both filters: its cost is mostly in walking over the entries.
-        both = x @ torch.cat([self.low.weight, self.high.weight], dim=1)
+        both = mapped(x, torch.cat([self.low.weight, self.high.weight], dim=1))
         high = both.chunk(2, dim=1)[1]
         low_mean, high_mean = (mean @ both).chunk(2, dim=1)
         filtered = [low_mean, high - high_mean, self.identity(x), self.structure(rows)]
