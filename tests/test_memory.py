@@ -23,8 +23,8 @@ def test_each_part_grows_with_what_causes_it():
     )
     # 200 rows of 64 parameters, each held five times as float32, for the adjacency rows.
     assert base - memory.fit_bytes(GRAPH, 100, gcn) == 200 * 64 * 4 * 5
-    # A training node more: a ranking list of 2 · 10 nodes, each gathered three times with 64 values.
-    assert memory.fit_bytes(GRAPH, 101, SETTINGS) - base == 20 * (64 * 4 * 3 + 16)
+    # A training node more: a ranking list of 2 · 10 nodes.
+    assert memory.fit_bytes(GRAPH, 101, SETTINGS) - base == 20 * memory.PAIR
 
 
 def test_a_fit_that_cannot_fit_is_refused_in_one_sentence(monkeypatch):

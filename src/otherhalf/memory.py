@@ -23,6 +23,9 @@ COPIES = 5
 ENTRY = 24
 """Bytes of a sparse entry: value and column, of the matrix and its transpose, and where each came from."""
 
+PAIR = 150
+"""Bytes of a pair in the ranking loss, measured: place in a list, entries both ways, scores, gradients."""
+
 
 def fit_bytes(graph: Graph, num_train: int, settings: Settings) -> int:
     """About how many bytes a fit needs beside the graph itself."""
@@ -39,7 +42,7 @@ def fit_bytes(graph: Graph, num_train: int, settings: Settings) -> int:
         "parameters": (d + (n if rows else 0)) * hidden * FLOAT * COPIES,
         "missing half": 2 * n * k * ENTRY * 2,
         "search": 4 * BLOCK_ENTRIES * FLOAT,
-        "ranking": num_train * 2 * head.ranking_k * (head.width * FLOAT * 3 + 16),
+        "ranking": num_train * 2 * head.ranking_k * PAIR,
     }
     return int(sum(parts.values()))
 

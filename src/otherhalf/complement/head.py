@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from otherhalf.complement.grouping import grouping_loss
+from otherhalf.complement.pairs import ListedPairs
 from otherhalf.complement.ranking import ranking_lists, ranking_loss, true_scores
 from otherhalf.complement.search import dot_products, top_k
 from otherhalf.graph import Graph, Split
@@ -69,7 +70,7 @@ def train_head(
     lists = ranking_lists(
         graph.x, graph.y, split.train, settings.ranking_k, max_candidates=settings.max_candidates, seed=seed
     )
-    scores = true_scores(lists)
+    scores, pairs = true_scores(lists), ListedPairs(lists)
     z_train = z_gnn[train_nodes]
     # A mean over targets instead of the paper's sum keeps the grouping loss, one number, from being drowned.
     share = 1.0 / len(train_nodes) if settings.mean_ranking_loss else 1.0
@@ -86,7 +87,7 @@ def train_head(
 
         def loss() -> Tensor:
             z = head(z_train)
-            return grouping_loss(z, train_labels) + share * ranking_loss(z, lists, scores)
+            return grouping_loss(z, train_labels) + share * ranking_loss(z, lists, scores, pairs=pairs)
 
         def score() -> tuple[float]:
             z = head(z_both)

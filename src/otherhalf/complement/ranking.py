@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from otherhalf.complement.pairs import ListedPairs, pair_products
 from otherhalf.complement.search import cosines, top_k, unit_rows
 from otherhalf.validation import FloatArray, IntArray
 
@@ -79,7 +80,7 @@ def true_scores(lists: Tensor) -> Tensor:
     return below.to(torch.float32).masked_fill(~present, float("-inf"))
 
 
-def ranking_loss(z: Tensor, lists: Tensor, scores: Tensor) -> Tensor:
+def ranking_loss(z: Tensor, lists: Tensor, scores: Tensor, *, pairs: ListedPairs | None = None) -> Tensor:
     r"""ListNet (Cao et al. 2007): cross-entropy between the true and the predicted ranking.
 
     .. math::
@@ -92,14 +93,13 @@ def ranking_loss(z: Tensor, lists: Tensor, scores: Tensor) -> Tensor:
         z: ``[B, d]`` embeddings of the training nodes.
         lists: ``[B, L]`` positions in z (:func:`ranking_lists`).
         scores: ``[B, L]`` true scores (:func:`true_scores`).
+        pairs: ``ListedPairs(lists)``, for who asks for the loss of the same lists many times.
     """
-    present = lists != ABSENT
-    # index_select and not z[lists]: the gradient of the latter is added up by several threads in any order,
-    # so that two runs would not be bit-equal.
-    listed = z.index_select(0, lists.clamp(min=0).flatten()).view(*lists.shape, -1)
-    predicted = torch.einsum("bd,bld->bl", z, listed)
+    pairs = pairs or ListedPairs(lists)
+    present = pairs.present
     # A finite stand-in for −∞: its probability is 0 all the same, and 0 · log 0 stays 0, not NaN.
-    predicted = predicted.masked_fill(~present, torch.finfo(z.dtype).min)
+    nothing = z.new_full(lists.shape, torch.finfo(z.dtype).min)
+    predicted = nothing.masked_scatter(present, pair_products(z, pairs))
     truth = torch.nan_to_num(F.softmax(scores, dim=1), nan=0.0)
     return -(truth * F.log_softmax(predicted, dim=1)).masked_fill(~present, 0.0).sum()
 
