@@ -8,10 +8,11 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 
-from otherhalf import GOALClassifier, Graph, InputError, model_files, split
+from otherhalf import BaselineClassifier, GOALClassifier, Graph, InputError, model_folder, split
 from otherhalf.data.synthetic import contextual_sbm
-from otherhalf.model_files import FORMAT_VERSION, MODEL_FILE
+from otherhalf.model_folder import FORMAT_VERSION, MODEL_FILE
 
 SBM = contextual_sbm(num_nodes=150, num_classes=3, num_features=6, homophily=0.1, signal=3.0, seed=4)
 NAMES = np.array(["ä", "b,c", "d"])
@@ -60,7 +61,7 @@ def edit(folder, change):
     path = folder / MODEL_FILE
     description = json.loads(path.read_text())
     change(description)
-    description["checksum"] = model_files._checksum(description)
+    description["checksum"] = model_folder._checksum(description)
     path.write_text(json.dumps(description))
 
 
@@ -106,6 +107,47 @@ class TestRoundTrip:
         loaded = GOALClassifier.load(tmp_path)
         assert (loaded.seed, loaded.k, loaded.lr) == (2, 5, np.float32(0.02))
         assert np.array_equal(loaded.predict_proba(GRAPH), model.predict_proba(GRAPH))
+
+
+class TestPlainModels:
+    @pytest.mark.parametrize(
+        ("kind", "options"),
+        [
+            ("mlp", {"scaling": "none"}),
+            ("gat", {}),
+            ("gprgnn", {"steps": 3, "walk_dropout": 0.5}),
+            ("linkx", {"norm": "batch"}),
+            ("acmgcn", {"layers": 3}),
+        ],
+    )
+    def test_predictions_bit_for_bit(self, kind, options, tmp_path):
+        model = BaselineClassifier(kind, hidden=8, epochs=4, **options).fit(GRAPH, split(GRAPH))
+        model.save(tmp_path)
+        loaded = BaselineClassifier.load(tmp_path)
+        assert loaded.get_params() == model.get_params()
+        assert (loaded.settings_, loaded.history_, loaded.seconds_) == (
+            model.settings_,
+            model.history_,
+            model.seconds_,
+        )
+        for graph in (GRAPH, GROWN):
+            assert np.array_equal(loaded.predict_proba(graph), model.predict_proba(graph))
+        assert loaded.predict(GRAPH).tolist() == model.predict(GRAPH).tolist()
+
+    def test_an_unfitted_one_has_nothing_to_save(self, tmp_path):
+        with pytest.raises(NotFittedError):
+            BaselineClassifier("gcn").save(tmp_path)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_each_class_reads_its_own(self, folder, tmp_path):
+        with pytest.raises(InputError, match=r"holds a GOALClassifier: load it with GOALClassifier\.load"):
+            BaselineClassifier.load(folder)
+        BaselineClassifier("mlp", hidden=8, epochs=2).fit(GRAPH, split(GRAPH)).save(tmp_path / "mlp")
+        assert "holds a BaselineClassifier: load it with" in refusal(tmp_path / "mlp")
+
+    def test_a_folder_from_before_there_were_two_is_goals(self, fitted, folder):
+        edit(folder, lambda d: d.pop("class"))
+        assert np.array_equal(GOALClassifier.load(folder).predict_proba(GRAPH), fitted.predict_proba(GRAPH))
 
 
 class TestNotWhole:
@@ -209,7 +251,7 @@ class TestPickles:
 
     def test_pickle_for_the_weights_with_its_own_checksum(self, folder, trap):
         weights_of(folder).write_bytes(trap)
-        digest = model_files.hashlib.sha256(trap).hexdigest()
+        digest = model_folder.hashlib.sha256(trap).hexdigest()
         edit(folder, lambda d: d.update(weights_sha256=digest))
         assert "is not a safetensors file" in refusal(folder)
 
@@ -236,7 +278,7 @@ class TestReplacing:
             pass
 
         done = []
-        original = model_files.atomic_write
+        original = model_folder.atomic_write
 
         @contextmanager
         def deadly(path):
@@ -246,7 +288,7 @@ class TestReplacing:
             with original(path) as aside:
                 yield aside
 
-        monkeypatch.setattr(model_files, "atomic_write", deadly)
+        monkeypatch.setattr(model_folder, "atomic_write", deadly)
         with pytest.raises(Killed):
             other.save(folder)
         assert len(done) == writes_before

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from otherhalf.baselines import BaselineClassifier
     from otherhalf.classifier import GOALClassifier
     from otherhalf.complement.missing_half import MissingHalf, find_missing_half
     from otherhalf.data.catalog import load
@@ -18,6 +19,7 @@ __version__ = "0.1.0"
 # Where each public name lives. Names are imported on first use, so that `import otherhalf` and
 # `otherhalf --help` do not wait for torch.
 _HOME = {
+    "BaselineClassifier": "baselines",
     "Diagnosis": "diagnosis",
     "GOALClassifier": "classifier",
     "Graph": "graph",
@@ -32,6 +34,7 @@ _HOME = {
 }
 
 __all__ = [
+    "BaselineClassifier",
     "Diagnosis",
     "GOALClassifier",
     "Graph",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -154,6 +155,20 @@ class BaselineClassifier(NodeClassifier):
         result = np.empty_like(found)
         result[order] = found
         return result
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a folder: JSON and safetensors, never a pickle."""
+        from otherhalf.model_files import save_baseline
+
+        check_is_fitted(self, "classes_")
+        save_baseline(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> BaselineClassifier:
+        """Read a model written by :meth:`save`; an altered or truncated file is noticed and named."""
+        from otherhalf.model_files import load_baseline
+
+        return load_baseline(cls, Path(path))
 
     def resolved_settings(self, name: str = "") -> BaselineSettings:
         """What a fit of any graph would be done with; refuses what makes no sense."""
