@@ -36,11 +36,8 @@ def tables(store: Store) -> dict[Path, dict[str, Table]]:
 
 
 def cost(experiment: Experiment, store: Store) -> str:
-    """What the runs of an experiment took, as far as they have been made.
-
-    How many are still missing is not said: on some experiments that depends on the data at hand.
-    """
-    found = [store.get(job) for job in experiment.jobs(experiment.request())]
+    """What the runs of an experiment took, as far as they have been made."""
+    found = [store.get(job) for job in experiment.reported(experiment.request(), store)]
     seconds = [record.seconds for record in found if record is not None]
     if not seconds:
         return "No run has been made yet."

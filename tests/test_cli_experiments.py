@@ -356,11 +356,12 @@ def record_file(folder):
 @pytest.mark.parametrize(
     ("change", "fragments"),
     [
-        (lambda line: line.replace(b'"format": 1', b'"format": 99'), ["newer otherhalf: upgrade otherhalf"]),
+        (lambda line: line.replace(b'"format": 2', b'"format": 99'), ["newer otherhalf: upgrade otherhalf"]),
         (lambda line: line[:40] + b"\n", ["line 2 is no record of a run", "remove that line"]),
         (lambda line: b"{}\n", ["line 2 is no record of a run (it has no 'format')"]),
         (lambda line: b"<<<<<<< HEAD\n", ["line 2 is no record of a run", "restore the file from version"]),
-        (lambda line: line.replace(b'"seed": 1', b'"seed": 7'), ["its key is not that of its job"]),
+        (lambda line: line.replace(b'"seed": 1', b'"seed": 7'), ["it has been changed since it was written"]),
+        (lambda line: line.replace(b'"val": 0.75', b'"val": 0.85'), ["it has been changed since it was"]),
     ],
 )
 def test_a_store_that_cannot_be_read(run, work, tmp_path, change, fragments):
@@ -501,6 +502,28 @@ def test_figures_that_could_not_be_drawn_are_noticed_before_the_runs(run, work, 
     refused(run(*command, tmp_path / "file"), "is no folder that can be written to")
     monkeypatch.setattr("otherhalf.report.figures.find_spec", lambda name: None)
     refused(run(*command, tmp_path), "figures need matplotlib", "otherhalf[report]")
+
+
+def test_a_part_of_an_experiment_does_not_take_the_place_of_its_figures(run, work, tmp_path):
+    edges = [0.0, 0.5, 1.0]
+    shapes = {"bin_edges": edges, "connected": [0.5, 1.5], "random": [1.5, 0.5]}
+    verdict = {"ks": 0.5, "ks_std": 0.01, "threshold": 0.2, "tendency": "homophily", "edge_homophily": 0.8}
+    work(lambda job: {**verdict, **shapes})
+    part = answer(run("reproduce", "discrimination", "--datasets", "cora", "--json"))
+    assert part["figures"] == [f"results/figures-of-a-part/cosine.{ending}" for ending in ("png", "svg")]
+    elsewhere = answer(run("reproduce", "discrimination", "--store", tmp_path / "other", "--json"))
+    assert elsewhere["figures"] == part["figures"]
+    whole = answer(run("reproduce", "discrimination", "--json"))
+    assert whole["figures"] == [f"results/figures/cosine.{ending}" for ending in ("png", "svg")]
+
+
+def test_no_room_for_temporary_files(run, work, monkeypatch):
+    def full(*words, **options):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    work(made_up)
+    monkeypatch.setattr("tempfile.TemporaryDirectory", full)
+    refused(run(*COMPARE), "No space left on device", "TMPDIR")
 
 
 def test_the_splits_of_the_search_are_not_reported(run, work):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -43,6 +43,8 @@ DataSets = Annotated[str | None, typer.Option(help="Data sets, with commas betwe
 
 STORE = Path("results/runs")
 FIGURES = Path("results/figures")
+PART_FIGURES = Path("results/figures-of-a-part")
+"""So that two data sets or runs, tried out, do not take the place of the figures on the results page."""
 WIDEST = 1000
 """Characters of a printed table at most."""
 
@@ -166,7 +168,14 @@ def reproduce(
         int | None, typer.Option(min=1, help="Runs of each; default: as on the results page.")
     ] = None,
     store: StoreFolder = STORE,
-    figures: Annotated[Path, typer.Option(help="The folder that figures are written to.")] = FIGURES,
+    figures: Annotated[
+        Path | None,
+        typer.Option(
+            help=f"The folder that figures are written to; default: {FIGURES} for the whole of an "
+            f"experiment, {PART_FIGURES} for a part of it.",
+            show_default=False,
+        ),
+    ] = None,
     workers: Workers = None,
     threads: Threads = 1,
     device: Device = "cpu",
@@ -180,6 +189,8 @@ def reproduce(
         raise InputError(f"there is no experiment {name!r}: choose one of {', '.join(EXPERIMENTS)}")
     experiment = EXPERIMENTS[name]
     request = experiment.request(_names(datasets), _names(models), runs)
+    whole = store == STORE and request == experiment.request()
+    figures = figures or (FIGURES if whole else PART_FIGURES)
     if experiment.draws:
         check_drawing(figures)  # what could not be drawn at the end is refused now
     with _lab(store, workers, threads, device) as lab:
@@ -201,9 +212,16 @@ def _lab(
     from otherhalf.experiments.lab import Lab
     from otherhalf.experiments.store import Store
 
-    with tempfile.TemporaryDirectory(prefix="otherhalf-") as folder:
+    with ExitStack() as stack:
         places = {}
         if own is not None:
+            try:
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="otherhalf-"))
+            except OSError as error:
+                raise InputError(
+                    f"no folder for temporary files can be made ({error.strerror}): free some space, or let "
+                    "TMPDIR name a folder that has some"
+                ) from error
             path = Path(folder) / "graph.npz"
             write_npz(own, path)
             places[own.name or "graph"] = str(path)

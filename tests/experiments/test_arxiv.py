@@ -53,6 +53,8 @@ def test_the_paper_s_numbers_stand_beside_the_official_features_only(records):
             records.put(job, test=test, val=0.7)
     for job in ABOUT.jobs(request):
         records.put(job, test=0.75 if job.model == "goal" else 0.74, val=0.7)
+    reported = [job.data for job in ABOUT.reported(request, records)]
+    assert reported == ["ogbn_arxiv_tape"] * 4 + ["ogbn_arxiv"] * 4
     table = ABOUT.table(request, records)
     assert table.columns == ["", "TAPE's features", "official features"]
     assert table.rows[0] == ["GCN", "74.00 ± 0.00", "**71.00 ± 1.41**\n70.60 (+0.40)"]

@@ -45,7 +45,7 @@ def test_what_is_added_is_found_again_with_its_provenance(store):
     assert store.get(job()) == added == Store(store.folder).get(job())
     assert added.result == {"test": 0.1 + 0.2, "per_class": [1, 2]}
     assert (added.seconds, added.peak_memory_mb, added.threads) == (1.5, 200.25, 1)
-    assert (added.format, added.version, added.commit) == (1, otherhalf.__version__, source_commit())
+    assert (added.format, added.version, added.commit) == (2, otherhalf.__version__, source_commit())
     assert datetime.fromisoformat(added.finished).utcoffset().total_seconds() == 0
 
 
@@ -155,6 +155,10 @@ def test_a_kill_in_the_very_first_record(store):
     assert [record.job.seed for record in store.records()] == [1]
 
 
+def as_format_1(values):
+    return {key: value for key, value in {**values, "format": 1}.items() if key != "check"}
+
+
 def changed(**changes):
     return lambda values: json.dumps({**values, **changes})
 
@@ -185,12 +189,14 @@ def without(name):
         lambda values: changed(job={**values["job"], "options": {"lr": float("nan")}})(values),
     ],
 )
-def test_a_damaged_record_is_named_and_nothing_is_deleted(store, damage):
+@pytest.mark.parametrize("older", [False, True])
+def test_a_damaged_record_is_named_and_nothing_is_deleted(store, damage, older):
     for seed in range(3):
         store.add(job(seed), outcome())
     path = file_of(store)
     lines = path.read_text().splitlines()
-    lines[1] = damage(json.loads(lines[1]))
+    values = json.loads(lines[1])
+    lines[1] = damage(as_format_1(values) if older else values)
     content = ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
     path.write_bytes(content)
     for read in (lambda: store.has(job(0)), store.records):
@@ -199,10 +205,29 @@ def test_a_damaged_record_is_named_and_nothing_is_deleted(store, damage):
     assert path.read_bytes() == content
 
 
+@pytest.mark.parametrize(
+    "change",
+    [changed(result={"test": 0.31}), changed(seconds=1.0), changed(commit="0000000"), without("check")],
+)
+def test_a_changed_digit_is_noticed(store, change):
+    store.add(job(), outcome())
+    path = file_of(store)
+    path.write_text(change(json.loads(path.read_text())) + "\n")
+    with pytest.raises(InputError, match=r"no record of a run \(it has (been changed since|no 'check')"):
+        store.get(job())
+
+
+def test_a_record_of_the_first_format_counts(store):
+    store.add(job(), outcome())
+    path = file_of(store)
+    path.write_text(json.dumps(as_format_1(json.loads(path.read_text()))) + "\n")
+    assert store.get(job()).result["test"] == outcome().result["test"]
+
+
 def test_a_record_of_a_newer_version_asks_for_an_upgrade(store):
     store.add(job(), outcome())
     path = file_of(store)
-    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 2, "key": "?"}) + "\n")
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 3, "key": "?"}) + "\n")
     with pytest.raises(InputError, match="line 1 was written by a newer otherhalf: upgrade"):
         store.has(job())
 

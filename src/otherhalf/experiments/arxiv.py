@@ -69,6 +69,11 @@ class Arxiv(Experiment):
         subjects = [Subject.named(data, SPLIT) for data in wanted]
         return [job for each in subjects for model in request.models for job in _jobs(each, model, request)]
 
+    def reported(self, request: Request, store: Store) -> list[Job]:
+        """The fits on TAPE's features, and those on the official ones that have records."""
+        subjects = [subject for data in request.datasets if (subject := _subject(data, store)) is not None]
+        return [job for each in subjects for model in request.models for job in _jobs(each, model, request)]
+
     def table(self, request: Request, store: Store) -> Table:
         """The paper's numbers stand beside the official features only."""
         columns = []
@@ -125,14 +130,16 @@ def _jobs(subject: Subject, model: str, request: Request) -> list[Job]:
 
 
 def _summary(data: str, model: str, request: Request, store: Store) -> Summary | None:
-    subject = _recorded(store) if data == ogb.ARXIV else Subject.named(data, SPLIT)
+    subject = _subject(data, store)
     if subject is None:
         return None
     return summary(whole(store, _jobs(subject, model, request)), "test")
 
 
-def _recorded(store: Store) -> Subject | None:
-    """The official data as the latest record knows it: the catalogue has no fingerprint of its content."""
+def _subject(data: str, store: Store) -> Subject | None:
+    """The data; the official one as its latest record knows it, since the catalogue has no hash of it."""
+    if data != ogb.ARXIV:
+        return Subject.named(data, SPLIT)
     records = [r for r in store.records(TASK, ogb.ARXIV) if r.job.split == SPLIT]
     if not records:
         return None

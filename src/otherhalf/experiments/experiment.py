@@ -70,6 +70,10 @@ class Experiment(ABC):
     def jobs(self, request: Request) -> list[Job]:
         """What has to be run, all of it known beforehand."""
 
+    def reported(self, request: Request, store: Store) -> list[Job]:
+        """The jobs whose records the table is made of, whatever data lies on this computer."""
+        return self.jobs(request)
+
     @abstractmethod
     def table(self, request: Request, store: Store) -> Table:
         """What the records say, beside the paper's numbers; a dash where there is no record."""

@@ -87,6 +87,7 @@ def ablation(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[
             name: dict(zip(COEFFICIENT_NAMES, strengths, strict=True)) for name, strengths in chosen.items()
         },
         "nodes": {"train": len(split.train), "val": len(split.val), "test": len(split.test)},
+        "epochs": model.history_["classifier"].epochs,
         "stages": {**model.seconds_, **seconds},
     }
 
@@ -106,6 +107,7 @@ def autotune(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[
         "test": learned["test"],
         "coefficients": [dict(zip(COEFFICIENT_NAMES, c, strict=True)) for c in module.coefficients()],
         "nodes": {"train": len(split.train), "val": len(split.val), "test": len(split.test)},
+        "epochs": model.history_["classifier"].epochs,
         "stages": {**model.seconds_, "learned": seconds},
     }
 

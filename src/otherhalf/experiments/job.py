@@ -14,8 +14,8 @@ import numpy as np
 
 from otherhalf.errors import InputError
 
-FORMAT = 1
-"""Of the records: a larger number was written by a newer version."""
+FORMAT = 2
+"""Of the records: a larger number was written by a newer version. Those of format 1 have no ``check``."""
 
 
 def canonical(value: Any) -> str:
@@ -123,7 +123,8 @@ class Record:
     def line(self) -> str:
         """The record as one line of JSON, with its end."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return canonical({**values, "job": self.job.to_dict()}) + "\n"
+        values["job"] = self.job.to_dict()
+        return canonical({**values, "check": _check(values)}) + "\n"
 
     @classmethod
     def from_line(cls, line: bytes, place: str) -> Record:
@@ -142,6 +143,9 @@ class Record:
 
     @classmethod
     def _checked(cls, values: dict[str, Any]) -> Record:
+        check = values.pop("check") if values["format"] > 1 else None
+        if check is not None and check != _check(values):
+            raise ValueError("it has been changed since it was written")
         job = Job.from_dict(values["job"])
         record = cls(**{**{field.name: values[field.name] for field in fields(cls)}, "job": job})
         if record.key != job.key:
@@ -152,6 +156,11 @@ class Record:
             if not isinstance(getattr(record, name), int | float):
                 raise TypeError(f"its {name} is no number")
         return record
+
+
+def _check(values: dict[str, Any]) -> str:
+    """A hash of all that a record says, so that a changed digit is noticed."""
+    return hashlib.sha256(canonical(values).encode()).hexdigest()[:16]
 
 
 def _refuse(constant: str) -> None:

@@ -19,6 +19,8 @@ from otherhalf.errors import InputError
 from otherhalf.experiments.job import FORMAT, Job, Outcome, Record, plain
 
 LONGEST_NAME = 100
+SETTINGS = "experiments/settings"
+"""Where the package keeps what `search` has found."""
 
 
 class Store:
@@ -123,7 +125,9 @@ def source_commit() -> str | None:
     if _git(package, "ls-files", "--error-unmatch", "errors.py") is None:
         return None
     commit = _git(package, "rev-parse", "--short", "HEAD")
-    return commit and commit + ("+" if _git(package, "status", "--porcelain", "--", ".") else "")
+    # The settings found are data, which the record holds itself, and `search` writes them while it runs.
+    changed = _git(package, "status", "--porcelain", "--", ".", f":(exclude){SETTINGS}")
+    return commit and commit + ("+" if changed else "")
 
 
 def _git(folder: Path, *words: str) -> str | None:

@@ -27,7 +27,7 @@ COLUMNS = 4
 """Panels side by side at most."""
 
 # Okabe and Ito's palette, which people of all kinds of colour vision can tell apart.
-BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#6E6E6E"
+BLUE, ORANGE, GREEN, GREY, SKY = "#0072B2", "#D55E00", "#009E73", "#6E6E6E", "#56B4E9"
 
 STYLE: dict[str, Any] = {
     "font.family": "sans-serif",
@@ -55,6 +55,7 @@ STYLE: dict[str, Any] = {
 
 TOPOLOGIES = {
     "found": ("Found half", BLUE, "o"),
+    "found_test": ("Found half, from test nodes", SKY, "v"),
     "knn": ("k nearest or farthest by features", ORANGE, "s"),
     "random": ("Random graph", GREEN, "^"),
     "given": ("Given graph", GREY, "D"),
@@ -151,7 +152,7 @@ def homophily_points(rows: Sequence[Row], path: str | Path) -> tuple[Path, Path]
             label, colour, mark = TOPOLOGIES[key]
             own = [row for row in rows if row["topology"] == key]
             # Side by side within a data set, so that neither points nor bars hide each other.
-            shift = 0.16 * (index - (len(present) - 1) / 2)
+            shift = 0.15 * (index - (len(present) - 1) / 2)
             axes.errorbar(
                 [datasets.index(row["dataset"]) + shift for row in own],
                 [row["mean"] for row in own],
@@ -171,7 +172,7 @@ def homophily_points(rows: Sequence[Row], path: str | Path) -> tuple[Path, Path]
         axes.set_ylim(-0.02, 1.02)
         axes.set_ylabel("Homophily (share of edges within a class)")
         axes.grid(axis="y")
-        figure.legend(loc="outside upper center", ncols=4 if width > 7 else 2)
+        figure.legend(loc="outside upper center", ncols=3 if width > 7 else 2)
     return _files(path)
 
 
