@@ -1,9 +1,5 @@
 """The compiled product: the same numbers as a dense one, and bit for bit the same with any threads."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from otherhalf.nn import products
+from otherhalf.nn import compiled, products
 from otherhalf.nn.kernels import add_rows
 from otherhalf.nn.products import product, to_torch
 
@@ -25,15 +21,15 @@ def test_by_hand_with_five_entries_in_a_row_and_with_none():
     matrix = arrays([[1, 2, 3, 4, 5], [0, 0, 0, 0, 0], [0, 6, 0, 0, 0]])
     dense = np.array([[1, 10], [2, 20], [3, 30], [4, 40], [5, 50]], dtype=np.float32)
     out = np.full((3, 2), np.nan, dtype=np.float32)
-    add_rows(*matrix, dense, out, 0, 3, True)
+    add_rows(*matrix, dense, out, True, 0, 3)
     assert out.tolist() == [[55, 550], [0, 0], [12, 120]]
-    add_rows(*matrix, dense, out, 0, 3, False)
+    add_rows(*matrix, dense, out, False, 0, 3)
     assert out.tolist() == [[110, 1100], [0, 0], [24, 240]]
 
 
 def test_other_rows_are_left_alone():
     matrix, out = arrays(np.eye(4)), np.full((4, 1), 7, dtype=np.float32)
-    add_rows(*matrix, np.ones((4, 1), dtype=np.float32), out, 1, 3, True)
+    add_rows(*matrix, np.ones((4, 1), dtype=np.float32), out, True, 1, 3)
     assert out.ravel().tolist() == [7, 1, 1, 7]
 
 
@@ -54,7 +50,7 @@ def test_the_product_is_the_dense_one_and_threads_make_no_difference(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(products, "NARROWEST", 1)
         one = product(to_torch(matrix), dense)
-        patch.setattr(products, "WORTH_A_THREAD", 1)
+        patch.setattr(compiled, "WORTH_A_THREAD", 1)
         patch.setattr(torch, "get_num_threads", lambda: threads)
         several = product(to_torch(matrix), dense)
     torch.testing.assert_close(one, torch.from_numpy(matrix.toarray()) @ dense, rtol=1e-4, atol=1e-5)
@@ -62,7 +58,7 @@ def test_the_product_is_the_dense_one_and_threads_make_no_difference(
 
 
 def test_a_matrix_whose_entries_are_all_in_one_row(monkeypatch):
-    monkeypatch.setattr(products, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(compiled, "WORTH_A_THREAD", 1)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
     matrix = np.zeros((5, 60), dtype=np.float32)
     matrix[2] = 1
@@ -75,37 +71,3 @@ def test_the_product_may_be_taken_of_what_needs_a_gradient_and_of_columns():
     dense = torch.randn(64, 20, requires_grad=True)
     expected = torch.from_numpy(matrix.toarray()) @ dense.detach().t()
     torch.testing.assert_close(product(to_torch(matrix), dense.t()), expected)
-
-
-FORKED = """
-import os, sys, numpy as np, scipy.sparse as sp, torch
-from otherhalf.nn import products
-products.WORTH_A_THREAD = 1
-torch.set_num_threads(2)
-matrix, dense = products.to_torch(sp.identity(50, dtype=np.float32, format="csr")), torch.ones(50, 64)
-products.product(matrix, dense)
-child = os.fork()
-if child == 0:
-    os._exit(0 if products.product(matrix, dense).sum() == 3200 else 1)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-def test_threads_are_found_again_after_a_fork():
-    assert subprocess.run([sys.executable, "-c", FORKED], timeout=60, check=False).returncode == 0
-
-
-def test_where_nothing_can_be_kept_it_is_compiled_each_time(tmp_path):
-    nowhere = tmp_path / "a file"
-    nowhere.touch()
-    command = "from otherhalf.nn.kernels import add_rows; print(add_rows.stats.cache_path)"
-    run = subprocess.run(
-        [sys.executable, "-c", command],
-        env={**os.environ, "NUMBA_CACHE_DIR": str(nowhere / "below")},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert (run.returncode, run.stderr) == (0, "")

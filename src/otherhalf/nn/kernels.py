@@ -1,22 +1,18 @@
-"""A CSR matrix times a dense one, row by row, compiled by numba."""
+"""A CSR matrix times a dense one, row by row."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numba
 import numpy as np
 import numpy.typing as npt
 
-Int32s = npt.NDArray[np.int32]
+from otherhalf.nn.compiled import Int32s, compiled
+
 Floats = npt.NDArray[np.float32]
 
-_SIGNATURE = "void(int32[::1], int32[::1], float32[::1], float32[:, ::1], float32[:, ::1], int64, int64, b1)"
 
-
-def _add_rows(
-    crow: Int32s, col: Int32s, values: Floats, dense: Floats, out: Floats, first: int, last: int, anew: bool
+@compiled("void(i4[::1], i4[::1], f4[::1], f4[:, ::1], f4[:, ::1], b1, i8, i8)")
+def add_rows(
+    crow: Int32s, col: Int32s, values: Floats, dense: Floats, out: Floats, anew: bool, first: int, last: int
 ) -> None:
     """Add the rows ``first`` … ``last`` − 1 of M H to ``out``, which is filled with zeros first if ``anew``.
 
@@ -33,12 +29,8 @@ def _add_rows(
         entry, end = crow[i], crow[i + 1]
         while entry + 4 <= end:
             a, b, c, d = values[entry], values[entry + 1], values[entry + 2], values[entry + 3]
-            of_a, of_b, of_c, of_d = (
-                dense[col[entry]],
-                dense[col[entry + 1]],
-                dense[col[entry + 2]],
-                dense[col[entry + 3]],
-            )
+            of_a, of_b = dense[col[entry]], dense[col[entry + 1]]
+            of_c, of_d = dense[col[entry + 2]], dense[col[entry + 3]]
             for v in range(width):
                 row[v] += a * of_a[v] + b * of_b[v] + c * of_c[v] + d * of_d[v]
             entry += 4
@@ -47,15 +39,3 @@ def _add_rows(
             for v in range(width):
                 row[v] += a * of_a[v]
             entry += 1
-
-
-def _compiled(function: Callable[..., None]) -> Callable[..., None]:
-    options: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
-    try:
-        compiled: Callable[..., None] = numba.njit(_SIGNATURE, cache=True, **options)(function)
-    except (OSError, RuntimeError):  # nowhere to keep what was compiled: it takes a second each time then
-        compiled = numba.njit(_SIGNATURE, **options)(function)
-    return compiled
-
-
-add_rows = _compiled(_add_rows)

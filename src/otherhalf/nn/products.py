@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from otherhalf.nn.compiled import over_rows
 from otherhalf.nn.kernels import add_rows
 
 BLOCK = 1000
@@ -25,9 +22,6 @@ ENTRIES_PER_BLOCK_ROW = 16
 NARROWEST = 32
 """Columns of a dense matrix from which our own product is faster than MKL's, which torch has: with 64 to 256
 it takes 0.5 to 0.6 of the time, with 10 up to twice as much (one core of an AMD EPYC, three graphs)."""
-
-WORTH_A_THREAD = 1 << 20
-"""Multiplications that pay for handing a part of a product to another thread."""
 
 
 class SideBySide:
@@ -94,24 +88,11 @@ def product(matrix: SparseMatrix, dense: Tensor) -> Tensor:
 
 
 def _add_product(matrix: Tensor, dense: Tensor, out: Tensor, *, anew: bool) -> None:
-    """Add M H to ``out``, which is overwritten if ``anew``; the threads share the rows."""
-    crow = matrix.crow_indices().numpy()
-    arrays = (crow, *(part.numpy() for part in (matrix.col_indices(), matrix.values(), dense, out)))
-    threads = min(torch.get_num_threads(), 1 + int(crow[-1]) * dense.shape[1] // WORTH_A_THREAD)
-    if threads == 1:
-        add_rows(*arrays, 0, len(out), anew)
-        return
-    # As many entries for each, not as many rows: a few rows may hold most of them.
-    bounds = [0, *np.searchsorted(crow, crow[-1] * np.arange(1, threads) / threads), len(out)]
-    pool = _pool(threads, os.getpid())
-    for done in [pool.submit(add_rows, *arrays, first, last, anew) for first, last in pairwise(bounds)]:
-        done.result()
-
-
-@cache
-def _pool(threads: int, process: int) -> ThreadPoolExecutor:
-    # One for each process: threads do not follow into a forked one.
-    return ThreadPoolExecutor(threads, thread_name_prefix="otherhalf")
+    """Add M H to ``out``, which is overwritten if ``anew``."""
+    entries = (matrix.col_indices().numpy(), matrix.values().numpy())
+    over_rows(
+        add_rows, matrix.crow_indices().numpy(), dense.shape[1], *entries, dense.numpy(), out.numpy(), anew
+    )
 
 
 def transposed(csr: sp.csr_matrix) -> tuple[SparseMatrix, Tensor]:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from otherhalf.nn.attention import Attention
 from otherhalf.nn.skeleton import Shape, Skeleton, SparseLinear
 from otherhalf.nn.sparse import Features
 
 HEADS = 8
 NEGATIVE_SLOPE = 0.2
-VECTOR = 8
-"""Floats that a CPU multiplies at once: an inner product over 6 takes five times as long as one over 8."""
-SAFE = 60.0
-"""exp of so much, or of minus so much, is far from over- and underflow: the softmax needs no shift then."""
 
 
 class Neighbourhoods:
@@ -30,8 +25,6 @@ class Neighbourhoods:
     def __init__(self, crow: Tensor, col: Tensor, reverse: Tensor) -> None:
         self.crow, self.col, self.reverse = crow, col, reverse
         self.num_nodes = crow.numel() - 1
-        self._pattern: Tensor | None = None
-        self._rows_by_entries: Tensor | None = None
         self.columns = col.long()
         self.rows = torch.repeat_interleave(torch.arange(self.num_nodes, device=crow.device), crow.diff())
 
@@ -52,75 +45,23 @@ class Neighbourhoods:
             return self
         return Neighbourhoods(*(part.to(device) for part in (self.crow, self.col, self.reverse)))
 
-    def matrix(self, values: Tensor) -> Tensor:
-        """The sparse matrix with these values."""
-        size = (self.num_nodes, self.num_nodes)
-        return torch.sparse_csr_tensor(self.crow, self.col, values, size=size, check_invariants=False)
 
-    def pattern(self, dtype: torch.dtype) -> Tensor:
-        """The pattern as a matrix whose values do not matter."""
-        if self._pattern is None or self._pattern.dtype != dtype:
-            self._pattern = self.matrix(torch.zeros(self.col.numel(), dtype=dtype, device=self.col.device))
-        return self._pattern
+def attend(sources: Tensor, targets: Tensor, h: Tensor, around: Neighbourhoods) -> Tensor:
+    r"""Σ_j a_ij h_j with a_ij = softmax_j LeakyReLU(s_j + t_i) for every head.
 
-    def sum_by_row(self, values: Tensor) -> Tensor:
-        """``[N, heads]``: the sums of ``[E, heads]`` values over the entries of each row."""
-        entries = self.col.numel()
-        if self._rows_by_entries is None or self._rows_by_entries.dtype != values.dtype:
-            ones = torch.ones(entries, dtype=values.dtype, device=self.col.device)
-            column = torch.arange(entries, dtype=torch.int32, device=self.col.device)
-            self._rows_by_entries = torch.sparse_csr_tensor(
-                self.crow, column, ones, size=(self.num_nodes, entries), check_invariants=False
-            )
-        return self._rows_by_entries @ values
-
-
-class _Attention(torch.autograd.Function):
-    r"""Σ_j p_ij h_j with p_ij = exp(LeakyReLU(s_j + t_i) − m_i) for every head; any m_i will do.
-
-    With a column of ones in h, the same product gives the softmax's denominator. All sums over neighbours
-    are CSR products, which are several times as fast as gathering and adding the edges one by one, and add
-    in one order, so that two runs are bit-equal.
-
-    s, t and m are ``[N, heads]`` (m may be None, for 0), h is ``[heads, N, columns]``, and so is the result.
+    s and t are ``[N, heads]``, h and the result ``[N, heads, columns]``.
     """
-
-    @staticmethod
-    def forward(
-        ctx: Any, source: Tensor, target: Tensor, h: Tensor, shift: Tensor | None, around: Neighbourhoods
-    ) -> Tensor:
-        # Edge by edge all heads at once, since they lie side by side; then head by head for the products.
-        scores = source.index_select(0, around.columns) + target.index_select(0, around.rows)
-        logits = F.leaky_relu(scores, NEGATIVE_SLOPE)
-        if shift is not None:
-            logits -= shift.index_select(0, around.rows)
-        weights = logits.exp_().t().contiguous()
-        ctx.save_for_backward(weights, scores, h)
-        ctx.around = around
-        return torch.stack([around.matrix(each) @ states for each, states in zip(weights, h, strict=True)])
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
-        weights, scores, h = ctx.saved_tensors
-        around: Neighbourhoods = ctx.around
-        grad = grads[0].contiguous()
-        of_weights = torch.stack(
-            [
-                torch.sparse.sampled_addmm(around.pattern(h.dtype), each, states.t(), beta=0.0).values()
-                for each, states in zip(grad, h, strict=True)
-            ]
-        )
-        of_logits = of_weights.mul_(weights).t().contiguous()
-        of_scores = torch.ops.aten.leaky_relu_backward(of_logits, scores, NEGATIVE_SLOPE, False)
-        of_target = around.sum_by_row(of_scores)
-        of_source = around.sum_by_row(of_scores.index_select(0, around.reverse))
-        of_h = torch.stack(
-            [
-                around.matrix(each.index_select(0, around.reverse)) @ states
-                for each, states in zip(weights, grad, strict=True)
-            ]
-        )
-        return of_source, of_target, of_h, None, None
+    if h.device.type == "cpu" and h.dtype == torch.float32 and h.numel() > 0:
+        pattern = (around.crow, around.col, around.reverse)
+        out: Tensor = Attention.apply(sources, targets, h, *pattern)  # type: ignore[no-untyped-call]
+        return out
+    scores = F.leaky_relu(sources[around.columns] + targets[around.rows], NEGATIVE_SLOPE)
+    # Shifted by the largest of the row, so that no exponential overflows; the shares do not change by that.
+    highest = torch.segment_reduce(scores.detach(), "max", offsets=around.crow.long(), axis=0)
+    weights = (scores - highest[around.rows]).exp()
+    totals = torch.zeros_like(sources).index_add(0, around.rows, weights)
+    sums = torch.zeros_like(h).index_add(0, around.rows, weights[:, :, None] * h[around.columns])
+    return sums / totals[:, :, None]
 
 
 class GraphAttention(nn.Module):
@@ -150,25 +91,9 @@ class GraphAttention(nn.Module):
         """Attend to the neighbours of every node."""
         h = self.linear(x).view(x.shape[0], HEADS, -1)
         sources, targets = (h * self.to_source).sum(-1), (h * self.to_target).sum(-1)
-        shifts = _shifts(sources.detach(), targets.detach(), around)
-        # A column of ones gives the denominator; columns of zeros fill up the first vector.
-        width = h.shape[2]
-        tail = h.new_zeros(h.shape[0], HEADS, max(1, VECTOR - width))
-        tail[:, :, 0] = 1.0
-        with_ones = torch.cat([h, tail], dim=2).transpose(0, 1).contiguous()
-        sums: Tensor = _Attention.apply(sources, targets, with_ones, shifts, around)  # type: ignore[no-untyped-call]
-        heads = sums[:, :, :width] / sums[:, :, width : width + 1]
-        out = heads.transpose(0, 1).flatten(1) if self.side_by_side else heads.mean(dim=0)
+        heads = attend(sources, targets, h, around)
+        out = heads.flatten(1) if self.side_by_side else heads.mean(dim=1)
         return out + self.bias
-
-
-def _shifts(sources: Tensor, targets: Tensor, around: Neighbourhoods) -> Tensor | None:
-    """m_i = max_j LeakyReLU(s_j + t_i), so that no exponential over- or underflows; None where none would."""
-    if float(sources.abs().max() + targets.abs().max()) < SAFE:
-        return None
-    each = sources.index_select(0, around.columns)
-    highest = torch.segment_reduce(each, "max", offsets=around.crow.long(), axis=0)
-    return F.leaky_relu(highest + targets, NEGATIVE_SLOPE)
 
 
 class GAT(Skeleton):
