@@ -64,3 +64,10 @@ def test_no_head_sees_another():
         sources[:, 5] *= 2
     changed = (attend(sources, targets, h, around) != before).flatten(2).any(dim=2).any(dim=0)
     assert changed.tolist() == [head == 5 for head in range(HEADS)]
+
+
+@pytest.mark.parametrize("shape", [(1, HEADS, 2), (3, HEADS, 2), (2, HEADS - 1, 2)])
+def test_states_of_other_nodes_or_heads_are_refused(shape):
+    around = Neighbourhoods.from_scipy(sp.csr_matrix(np.array([[0, 1], [1, 0]])))
+    with pytest.raises(ValueError, match="attention over 2 nodes"):
+        attend(torch.zeros(shape[:2]), torch.zeros(shape[:2]), torch.zeros(shape), around)

@@ -55,6 +55,22 @@ def test_any_number_of_columns(width):
     torch.testing.assert_close(product(to_torch(matrix), dense), expected)
 
 
+@pytest.mark.parametrize("width", [2, 64])
+@pytest.mark.parametrize("rows", [29, 31])
+def test_a_dense_matrix_with_other_rows_is_refused(rows, width):
+    with pytest.raises(ValueError, match="40 × 30 matrix cannot be multiplied"):
+        product(to_torch(csr(40, 30, 0.1)), torch.ones(rows, width))
+
+
+@pytest.mark.parametrize("width", [2, 64])
+def test_an_operator_with_long_indices(width):
+    matrix = csr(40, 30, 0.1)
+    long = torch.from_numpy(matrix.toarray()).to_sparse_csr()
+    assert long.crow_indices().dtype == torch.int64
+    dense = torch.randn(30, width)
+    torch.testing.assert_close(product(long, dense), torch.from_numpy(matrix.toarray()) @ dense)
+
+
 def test_what_was_in_the_memory_before_does_not_matter(monkeypatch):
     real = torch.Tensor.new_empty
     monkeypatch.setattr(torch.Tensor, "new_empty", lambda self, *size: real(self, *size).fill_(float("nan")))
@@ -76,7 +92,7 @@ def test_any_layout_of_the_dense_matrix(layout):
 @given(
     rows=st.integers(1, 40),
     columns=st.integers(1, 40),
-    width=st.integers(1, 20),
+    width=st.integers(1, 20) | st.integers(32, 70),
     block=st.integers(1, 50),
     density=st.floats(0, 1),
     seed=st.integers(0, 1000),
@@ -112,7 +128,8 @@ def test_nothing_in_it(shape):
     found, order = transposed(empty)
     assert found.shape == shape[::-1]
     assert order.numel() == 0
-    assert product(to_torch(empty), torch.ones(shape[1], 2)).tolist() == [[0, 0]] * shape[0]
+    for width in (2, 64):
+        assert product(to_torch(empty), torch.ones(shape[1], width)).tolist() == [[0] * width] * shape[0]
 
 
 def test_an_operator_with_a_cut_transpose_has_the_dense_gradient(cut_everything):

@@ -28,10 +28,17 @@ Work = Callable[[Job], dict[str, Any]]
 OnStart = Callable[[Job], None]
 Outcomes = Generator[tuple[Job, Outcome], None, None]
 
-PRELOAD = ["otherhalf.experiments.executor", "torch", "torch._dynamo", "otherhalf.classifier"]
+PRELOAD = [
+    "otherhalf.experiments.executor",
+    "torch",
+    "torch._dynamo",
+    "otherhalf.classifier",
+    "otherhalf.nn.attention_kernels",
+]
 """Imported once by the server process that all others are forked from, so that a start is cheap.
 
-``torch._dynamo`` is what the first optimiser of a process imports: more than a second, in every run.
+``torch._dynamo`` is what the first optimiser of a process imports: more than a second, in every run. The
+kernels are compiled when they are imported, once for all.
 """
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")

@@ -10,6 +10,9 @@ from torch.autograd.function import once_differentiable
 
 from otherhalf.nn.compiled import over_rows
 
+HEADS = 8
+NEGATIVE_SLOPE = 0.2
+
 
 class Attention(torch.autograd.Function):
     r""":math:`\mathbf{o}_i = \sum_j a_{ij} \mathbf{h}_j` with

@@ -11,10 +11,10 @@ from typing import Any
 import numba
 import numpy as np
 
+from otherhalf.nn.attention import HEADS, NEGATIVE_SLOPE
 from otherhalf.nn.compiled import compiled
 
-HEADS = 8
-NEGATIVE_SLOPE = np.float32(0.2)
+SLOPE = np.float32(NEGATIVE_SLOPE)
 
 ZEROS = (np.float32(0.0),) * HEADS
 ONES = (np.float32(1.0),) * HEADS
@@ -101,7 +101,7 @@ def _larger(a: Eight, b: Eight) -> Eight:
 
 @inlined
 def _slope(z: Any) -> Any:
-    return np.float32(1.0) if z > 0 else NEGATIVE_SLOPE
+    return np.float32(1.0) if z > 0 else SLOPE
 
 
 @inlined

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
+from pickle import UnpicklingError
 from typing import Any
 
 import numba
@@ -19,19 +20,26 @@ Int32s = npt.NDArray[np.int32]
 Kernel = Callable[..., None]
 """A compiled function whose last two arguments are the first row to compute and the one after the last."""
 
+CANNOT_BE_KEPT = (OSError, RuntimeError, EOFError, UnpicklingError)
+"""No place or space to leave what was compiled, or what was left is damaged: every process compiles anew."""
+
 WORTH_A_THREAD = 1 << 20
 """Multiplications that pay for handing a part of the rows to another thread."""
 
 
 def compiled(signature: str) -> Callable[[Kernel], Kernel]:
-    """Compile a function for these types now, or take it from where an earlier process left it."""
+    """Compile a function for these types now, or take it from where an earlier process left it.
+
+    What was left counts while the function's own file stays the same: a change of the options here needs a
+    change there, or the files ``__pycache__/*.nb?`` deleted.
+    """
 
     def compile_now(function: Kernel) -> Kernel:
         options: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
         with _straight_code_in_vectors():
             try:
                 kernel: Kernel = numba.njit(signature, cache=True, **options)(function)
-            except (OSError, RuntimeError):  # nowhere to leave it: it takes seconds in every process then
+            except CANNOT_BE_KEPT:
                 kernel = numba.njit(signature, **options)(function)
         return kernel
 
@@ -66,7 +74,7 @@ def over_rows(kernel: Kernel, crow: Int32s, width: int, *arguments: Any) -> None
         return
     # As many entries for each, not as many rows: a few rows may hold most of them.
     bounds = [0, *np.searchsorted(crow, entries * np.arange(1, threads) / threads), rows]
-    pool = _pool(threads, os.getpid())
+    pool = _pool(torch.get_num_threads(), os.getpid())
     for done in [pool.submit(kernel, crow, *arguments, *part) for part in pairwise(bounds)]:
         done.result()
 

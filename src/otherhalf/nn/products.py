@@ -72,19 +72,28 @@ SparseMatrix = Tensor | SideBySide
 def product(matrix: SparseMatrix, dense: Tensor) -> Tensor:
     """M H, without a gradient."""
     blocks = matrix.blocks if isinstance(matrix, SideBySide) else (matrix,)
-    result = dense.new_empty(blocks[0].shape[0], dense.shape[1])
+    rows, columns = matrix.shape
+    if dense.dim() != 2 or dense.shape[0] != columns:  # what is compiled would read past the end
+        raise ValueError(f"a {rows} × {columns} matrix cannot be multiplied by one of {tuple(dense.shape)}")
+    result = dense.new_empty(rows, dense.shape[1])
     dense = dense.detach().contiguous()
     usual = dense.device.type == "cpu" and dense.dtype == torch.float32 and dense.shape[1] >= NARROWEST
+    usual = usual and all(_as_compiled(block) for block in blocks)
     top = 0
     for block in blocks:
-        rows = dense[top : top + block.shape[1]]
+        part = dense[top : top + block.shape[1]]
         if usual:
-            _add_product(block, rows, result, anew=top == 0)
+            _add_product(block, part, result, anew=top == 0)
         else:
             # Into memory as it is (beta = 0 overwrites it): the operator @ would fill it with zeros first.
-            torch.addmm(result, block, rows, beta=float(top > 0), out=result)
+            torch.addmm(result, block, part, beta=float(top > 0), out=result)
         top += block.shape[1]
     return result
+
+
+def _as_compiled(block: Tensor) -> bool:
+    """Whether it has the types that :func:`to_torch` gives."""
+    return block.crow_indices().dtype == torch.int32 and block.values().dtype == torch.float32
 
 
 def _add_product(matrix: Tensor, dense: Tensor, out: Tensor, *, anew: bool) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from otherhalf.nn.dense import dense_product
 from otherhalf.nn.dropout import dropout
@@ -31,6 +32,7 @@ class _SparseProduct(torch.autograd.Function):
         return product(matrix, dense)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[None, None, Tensor]:
         return None, None, product(ctx.transpose, grads[0].contiguous())
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from otherhalf.nn.attention import Attention
+from otherhalf.nn.attention import HEADS, NEGATIVE_SLOPE, Attention
 from otherhalf.nn.skeleton import Shape, Skeleton, SparseLinear
 from otherhalf.nn.sparse import Features
-
-HEADS = 8
-NEGATIVE_SLOPE = 0.2
 
 
 class Neighbourhoods:
@@ -25,8 +24,6 @@ class Neighbourhoods:
     def __init__(self, crow: Tensor, col: Tensor, reverse: Tensor) -> None:
         self.crow, self.col, self.reverse = crow, col, reverse
         self.num_nodes = crow.numel() - 1
-        self.columns = col.long()
-        self.rows = torch.repeat_interleave(torch.arange(self.num_nodes, device=crow.device), crow.diff())
 
     @classmethod
     def from_scipy(cls, adjacency: sp.spmatrix) -> Neighbourhoods:
@@ -39,6 +36,17 @@ class Neighbourhoods:
         crow, col = (torch.from_numpy(part.astype(np.int32)) for part in (csr.indptr, csr.indices))
         return cls(crow, col, torch.from_numpy(reverse.astype(np.int64)))
 
+    @cached_property
+    def rows(self) -> Tensor:
+        """The row of every entry."""
+        nodes = torch.arange(self.num_nodes, device=self.crow.device)
+        return torch.repeat_interleave(nodes, self.crow.diff())
+
+    @cached_property
+    def columns(self) -> Tensor:
+        """The column of every entry, as torch's own operations want it."""
+        return self.col.long()
+
     def to(self, device: torch.device | str) -> Neighbourhoods:
         """The same pattern on another device."""
         if self.crow.device == torch.device(device):
@@ -49,8 +57,11 @@ class Neighbourhoods:
 def attend(sources: Tensor, targets: Tensor, h: Tensor, around: Neighbourhoods) -> Tensor:
     r"""Σ_j a_ij h_j with a_ij = softmax_j LeakyReLU(s_j + t_i) for every head.
 
-    s and t are ``[N, heads]``, h and the result ``[N, heads, columns]``.
+    s and t are ``[N, 8]``, h and the result ``[N, 8, columns]``. Compiled in single precision on a CPU;
+    elsewhere by torch's own operations, which keep ``columns`` numbers per head and edge.
     """
+    if h.shape[:2] != (around.num_nodes, HEADS):  # what is compiled would write past the end
+        raise ValueError(f"attention over {around.num_nodes} nodes needs their states, not {tuple(h.shape)}")
     if h.device.type == "cpu" and h.dtype == torch.float32 and h.numel() > 0:
         pattern = (around.crow, around.col, around.reverse)
         out: Tensor = Attention.apply(sources, targets, h, *pattern)  # type: ignore[no-untyped-call]
