@@ -21,7 +21,7 @@ ENTRIES_PER_BLOCK_ROW = 16
 
 NARROWEST = 32
 """Columns of a dense matrix from which our own product is faster than MKL's, which torch has: with 64 to 256
-it takes 0.5 to 0.6 of the time, with 10 up to twice as much (one core of an AMD EPYC, three graphs)."""
+it takes 0.4 to 0.6 of the time, with 10 up to twice as much (one core of an AMD EPYC, three graphs)."""
 
 
 class SideBySide:
