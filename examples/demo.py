@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 import otherhalf as oh
-from otherhalf.baselines import BaselineClassifier
 from otherhalf.data.predictions import write_predictions
+from otherhalf.estimators.baseline import BaselineClassifier
 
 OUT = Path("demo")
 GRAPH = "csbm:nodes=2000,classes=5,features=16,degree=10,homophily=0.1,signal=2.5,seed=0"

@@ -13,11 +13,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from otherhalf.experiments.all import EXPERIMENTS
-from otherhalf.experiments.experiment import Experiment
-from otherhalf.experiments.store import Store
+from otherhalf.experiments.paper.experiment import Experiment
+from otherhalf.experiments.paper.registry import EXPERIMENTS
+from otherhalf.experiments.paper.table1 import Table1
+from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.table import Table
-from otherhalf.experiments.table1 import Table1
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "results.md"

@@ -5,14 +5,14 @@ import pytest
 import torch
 
 from otherhalf import GOALClassifier, split
-from otherhalf.baselines import BaselineClassifier
 from otherhalf.complement.ranking import ranking_loss, true_scores
 from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.estimators.baseline import BaselineClassifier
 from otherhalf.graph import symmetric_adjacency
-from otherhalf.nn import compiled
-from otherhalf.nn.baselines.acmgcn import AdaptiveChannelMixing
-from otherhalf.nn.baselines.gat import GraphAttention, Neighbourhoods
-from otherhalf.nn.sparse import SparseOperator, mean_adjacency
+from otherhalf.nn.models.acmgcn import AdaptiveChannelMixing
+from otherhalf.nn.models.gat import GraphAttention, Neighbourhoods
+from otherhalf.nn.ops import compiled
+from otherhalf.nn.ops.sparse import SparseOperator, mean_adjacency
 
 NODES = 500
 REPEATS = 8

@@ -24,7 +24,7 @@ def python(code):
 
 ASK_FOR_HELP = """
 import sys
-from otherhalf.cli import main
+from otherhalf.cli.commands import main
 sys.argv = ["otherhalf", {arguments}]
 try:
     main()
@@ -42,7 +42,7 @@ def test_every_name_resolves(name):
 def test_the_names_of_the_design():
     promised = {"load", "read_tables", "Graph", "split", "diagnose", "find_missing_half", "GOALClassifier"}
     assert promised <= set(otherhalf.__all__)
-    assert otherhalf.GOALClassifier is importlib.import_module("otherhalf.classifier").GOALClassifier
+    assert otherhalf.GOALClassifier is importlib.import_module("otherhalf.estimators.goal").GOALClassifier
 
 
 def test_other_names_do_not():

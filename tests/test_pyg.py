@@ -7,10 +7,10 @@ from torch_geometric.transforms import Compose, ToUndirected
 
 from otherhalf import Graph, InputError, Split, find_missing_half, split
 from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.estimators.settings import ComplementSettings, EncoderSettings, HeadSettings
 from otherhalf.nn import ComplementedGraphConv
 from otherhalf.pyg import AddMissingHalf
-from otherhalf.settings import ComplementSettings, EncoderSettings, HeadSettings
-from otherhalf.training import TrainingSettings
+from otherhalf.training.loop import TrainingSettings
 
 SHORT = TrainingSettings(epochs=30)
 SETTINGS = ComplementSettings(

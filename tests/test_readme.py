@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from otherhalf.cli import main
+from otherhalf.cli.commands import main
 from otherhalf.data.synthetic import contextual_sbm
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")

@@ -14,9 +14,9 @@ from otherhalf import spectral
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
 from otherhalf.graph import symmetric_adjacency
-from otherhalf.nn.skeleton import Shape
+from otherhalf.nn.backbone import Architecture
 from otherhalf.spectral import filter_accuracy, spectral_range
-from otherhalf.training import TrainingSettings
+from otherhalf.training.loop import TrainingSettings
 
 
 def adjacency(edges, nodes):
@@ -198,7 +198,7 @@ def test_more_vectors_are_tried_before_it_gives_up(monkeypatch):
 
 # ---------------------------------------------------------------------- filters
 
-SMALL = Shape(hidden=8, dropout=0.2)
+SMALL = Architecture(hidden=8, dropout=0.2)
 SHORT = TrainingSettings(epochs=40, patience=40)
 
 

@@ -3,30 +3,32 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from otherhalf.system.version import VERSION
+
 if TYPE_CHECKING:
-    from otherhalf.baselines import BaselineClassifier
-    from otherhalf.classifier import GOALClassifier
     from otherhalf.complement.missing_half import MissingHalf, find_missing_half
     from otherhalf.data.catalog import load
     from otherhalf.data.splits import split
     from otherhalf.data.tables import read_tables
-    from otherhalf.diagnosis import Diagnosis, diagnose
+    from otherhalf.diagnosis.verdict import Diagnosis, diagnose
     from otherhalf.errors import InputError
+    from otherhalf.estimators.baseline import BaselineClassifier
+    from otherhalf.estimators.goal import GOALClassifier
     from otherhalf.graph import Graph, Split
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 # Where each public name lives. Names are imported on first use, so that `import otherhalf` and
 # `otherhalf --help` do not wait for torch.
 _HOME = {
-    "BaselineClassifier": "baselines",
-    "Diagnosis": "diagnosis",
-    "GOALClassifier": "classifier",
+    "BaselineClassifier": "estimators.baseline",
+    "Diagnosis": "diagnosis.verdict",
+    "GOALClassifier": "estimators.goal",
     "Graph": "graph",
     "InputError": "errors",
     "MissingHalf": "complement.missing_half",
     "Split": "graph",
-    "diagnose": "diagnosis",
+    "diagnose": "diagnosis.verdict",
     "find_missing_half": "complement.missing_half",
     "load": "data.catalog",
     "read_tables": "data.tables",

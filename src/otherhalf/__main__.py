@@ -1,6 +1,6 @@
 """``python -m otherhalf`` is ``otherhalf``."""
 
-from otherhalf.cli import main
+from otherhalf.cli.commands import main
 
 if __name__ == "__main__":
     main()

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from otherhalf.errors import InputError
-from otherhalf.validation import (
+from otherhalf.system.graph_checks import (
     UNKNOWN,
     FloatArray,
     Frozen,

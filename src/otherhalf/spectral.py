@@ -10,17 +10,17 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs, eigsh
 
-from otherhalf.complement.encoder import class_probabilities, fit_classifier
+from otherhalf.complement.encoder import class_probabilities, fit_supervised
 from otherhalf.complement.missing_half import check_trainable
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
-from otherhalf.nn.baselines.filters import LinearFilterNetwork
+from otherhalf.nn.backbone import Architecture
 from otherhalf.nn.inputs import Scaling, node_inputs
-from otherhalf.nn.skeleton import Shape
-from otherhalf.nn.sparse import normalized_adjacency
-from otherhalf.seeds import generator
-from otherhalf.training import TrainingSettings, seeded
-from otherhalf.validation import UNKNOWN
+from otherhalf.nn.models.linear_filter import LinearFilterNetwork
+from otherhalf.nn.ops.sparse import normalized_adjacency
+from otherhalf.system.graph_checks import UNKNOWN
+from otherhalf.system.seeds import generator
+from otherhalf.training.loop import TrainingSettings, seeded
 
 Vector = npt.NDArray[Any]
 
@@ -269,18 +269,18 @@ def filter_accuracy(
     kind: str,
     seed: int = 0,
     *,
-    shape: Shape | None = None,
+    shape: Architecture | None = None,
     training: TrainingSettings | None = None,
 ) -> dict[str, Any]:
     """Train a network of one linear filter and score it (Appendix B.3).
 
     The paper gives no settings for this experiment: by default these are the usual ones of a GCN, two
-    layers of :class:`Shape` trained as :class:`TrainingSettings` says, with early stopping on validation.
+    layers of :class:`Architecture` trained by the default :class:`TrainingSettings`.
 
     Args:
         graph: The graph, such as ``load("cora@0.3")``.
         split: Labels of ``train`` teach, labels of ``val`` select, labels of ``test`` are read to score.
-        kind: One of :data:`~otherhalf.nn.baselines.filters.FILTERS`.
+        kind: One of :data:`~otherhalf.nn.models.linear_filter.FILTERS`.
         seed: Of weights and dropout.
         shape: The frame.
         training: How it is trained.
@@ -293,9 +293,9 @@ def filter_accuracy(
     adjacency = normalized_adjacency(graph.adjacency)
     with seeded(seed):
         module = LinearFilterNetwork(
-            graph.num_features, graph.num_classes, graph.num_nodes, shape or Shape(), kind=kind
+            graph.num_features, graph.num_classes, graph.num_nodes, shape or Architecture(), kind=kind
         )
-        history = fit_classifier(module, (inputs, adjacency), graph, split, training or TrainingSettings())
+        history = fit_supervised(module, (inputs, adjacency), graph, split, training or TrainingSettings())
     scored = split.test[graph.y[split.test] != UNKNOWN]
     right = class_probabilities(module, inputs, adjacency).argmax(axis=1)[scored] == graph.y[scored]
     return {

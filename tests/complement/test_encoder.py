@@ -9,18 +9,18 @@ from sklearn.metrics import roc_auc_score
 from torch.nn import functional as F
 
 from otherhalf.complement import encoder as encoder_module
-from otherhalf.complement.encoder import AUTO, Encoder, fit_classifier, pretrain
+from otherhalf.complement.encoder import AUTO, Encoder, fit_supervised, pretrain
 from otherhalf.data.splits import split as make_split
 from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.estimators.settings import EncoderSettings
 from otherhalf.graph import Graph, Split
-from otherhalf.nn.baselines.registry import build, operators
+from otherhalf.nn.backbone import Architecture
 from otherhalf.nn.inputs import Scaling, node_inputs
-from otherhalf.nn.skeleton import Shape
-from otherhalf.settings import EncoderSettings
-from otherhalf.training import Checkpoint, History, TrainingSettings
+from otherhalf.nn.models.registry import build, operators
+from otherhalf.training.loop import Checkpoint, History, TrainingSettings
 
 KINDS = ["mlp", "gcn", "gat", "structure"]
-SHAPE = Shape(hidden=16, dropout=0.5)
+SHAPE = Architecture(hidden=16, dropout=0.5)
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_loss_is_of_training_nodes_and_score_of_validation_nodes():
         def forward(self, scale):
             return logits * scale + 0 * self.weight
 
-    history = fit_classifier(Fixed(), (1.0,), graph, split, TrainingSettings(epochs=1))
+    history = fit_supervised(Fixed(), (1.0,), graph, split, TrainingSettings(epochs=1))
     # Node 0 (class 0) has logits 2 : 0, node 1 (class 0) has 0 : 1.
     assert history.losses == pytest.approx([(np.log(1 + np.exp(-2)) + np.log(1 + np.exp(1))) / 2])
     # Node 2 (class 1) has 3 : 0 and is wrong, node 3 (class 1) has 0 : 0.5 and is right.
@@ -115,7 +115,7 @@ def test_the_metric_decides_which_epoch_is_kept(metric, best):
     split = Split(train=[0, 1], val=[2, 3, 4, 5], test=[6, 7])
     # First three of four right, but 2 of 4 pairs in order; then two right, and all in order; then neither.
     module = Scripted([-1.0, -0.5, -2.0, 1.0], [1.0, 2.0, 3.0, 4.0], [1.0, 1.0, -1.0, -1.0])
-    history = fit_classifier(module, (), graph, split, TrainingSettings(epochs=3), metric=metric)
+    history = fit_supervised(module, (), graph, split, TrainingSettings(epochs=3), metric=metric)
     expected = {"accuracy": [0.75, 0.5, 0.0], "roc_auc": [0.5, 1.0, 0.0]}
     assert [first for first, _ in history.scores] == expected[metric]
     assert history.best_epoch == best
@@ -189,7 +189,7 @@ def test_auto_keeps_the_best_on_validation(graph, split, inputs, monkeypatch, sc
     def scripted(module, *args, **kwargs):
         return History(losses=[0.0], scores=[list(next(left))], best_epoch=0)
 
-    monkeypatch.setattr(encoder_module, "fit_classifier", scripted)
+    monkeypatch.setattr(encoder_module, "fit_supervised", scripted)
     settings = encoder_settings("auto")
     settings = replace(settings, shape=replace(settings.shape, norm="layer", residual=True))
     encoder = pretrain(graph, split, inputs, settings, seed=0)

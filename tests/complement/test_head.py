@@ -11,9 +11,9 @@ from otherhalf.complement.head import VALIDATION_K, Head, train_head
 from otherhalf.complement.ranking import ranking_lists, ranking_loss, true_scores
 from otherhalf.data.splits import split as make_split
 from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.estimators.settings import HeadSettings
 from otherhalf.graph import Graph, Split
-from otherhalf.settings import HeadSettings
-from otherhalf.training import TrainingSettings, seeded
+from otherhalf.training.loop import TrainingSettings, seeded
 
 
 @pytest.fixture(scope="module")

@@ -19,17 +19,17 @@ from otherhalf.complement.missing_half import (
 )
 from otherhalf.data.splits import split as make_split
 from otherhalf.data.synthetic import contextual_sbm
-from otherhalf.diagnosis import diagnose
+from otherhalf.diagnosis.verdict import diagnose
 from otherhalf.errors import InputError
+from otherhalf.estimators.settings import ComplementSettings, EncoderSettings, HeadSettings
 from otherhalf.graph import Graph, Split
+from otherhalf.nn.backbone import Architecture
 from otherhalf.nn.inputs import Scaling, node_inputs
-from otherhalf.nn.skeleton import Shape
-from otherhalf.settings import ComplementSettings, EncoderSettings, HeadSettings
-from otherhalf.training import History, TrainingSettings
+from otherhalf.training.loop import History, TrainingSettings
 
 SHORT = TrainingSettings(epochs=6, patience=100)
 QUICK = ComplementSettings(
-    encoder=EncoderSettings("mlp", Shape(hidden=16), SHORT),
+    encoder=EncoderSettings("mlp", Architecture(hidden=16), SHORT),
     head=HeadSettings(width=8, ranking_k=3, training=SHORT),
     k_homophily=4,
     k_heterophily=3,

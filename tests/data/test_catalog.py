@@ -180,7 +180,7 @@ def test_the_official_arxiv_files_are_found_checked_and_kept(
     graph = _graph()
     entry = _entry(graph, "ogbn_arxiv")
     monkeypatch.setitem(DATASETS, "ogbn_arxiv", entry)
-    monkeypatch.setattr("otherhalf.data.ogb.read_arxiv", lambda path: graph)
+    monkeypatch.setattr("otherhalf.data.formats.ogb.read_arxiv", lambda path: graph)
     (data / "arxiv" / "raw").mkdir(parents=True)
     (data / "arxiv" / "raw" / "edge.csv.gz").touch()
     assert load("ogbn-arxiv").name == "ogbn_arxiv"

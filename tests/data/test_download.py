@@ -14,7 +14,7 @@ import pytest
 from otherhalf.data import download as module
 from otherhalf.data.catalog import DATASETS, load
 from otherhalf.data.entries import DataSet, splits_fingerprint
-from otherhalf.data.heterophilous import read_heterophilous
+from otherhalf.data.formats.heterophilous import read_heterophilous
 from otherhalf.data.sources import SOURCES, Source
 from otherhalf.errors import InputError
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from otherhalf.data import ogb
 from otherhalf.data.download import known_hashes
 from otherhalf.data.entries import DATASETS
-from otherhalf.data.geom_gcn import read_geom_gcn, split_file
-from otherhalf.data.gnn_benchmark import read_gnn_benchmark
-from otherhalf.data.heterophilous import read_heterophilous
-from otherhalf.data.musae import read_musae
+from otherhalf.data.formats import ogb
+from otherhalf.data.formats.geom_gcn import read_geom_gcn, split_file
+from otherhalf.data.formats.gnn_benchmark import read_gnn_benchmark
+from otherhalf.data.formats.heterophilous import read_heterophilous
+from otherhalf.data.formats.musae import read_musae
 from otherhalf.data.sources import SOURCES
 from otherhalf.errors import InputError
 

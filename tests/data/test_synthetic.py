@@ -6,9 +6,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from otherhalf.data.synthetic import KEYS, contextual_sbm, parse_synthetic, redraw_edges
+from otherhalf.diagnosis.homophily import edge_homophily
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
-from otherhalf.homophily import edge_homophily
 
 # Classes of 3 and 2 nodes and one node unknown: 3 + 1 pairs within a class, 6 between the two.
 SMALL = Graph(

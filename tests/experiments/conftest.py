@@ -2,9 +2,9 @@
 
 import pytest
 
-from otherhalf.experiments import subject
-from otherhalf.experiments.job import Outcome
-from otherhalf.experiments.store import Store
+from otherhalf.experiments.runner import benchmark_data as benchmark
+from otherhalf.experiments.runner.job import Outcome
+from otherhalf.experiments.runner.store import Store
 
 
 @pytest.fixture
@@ -27,4 +27,4 @@ def no_data(monkeypatch, tmp_path):
 
     monkeypatch.setenv("OTHERHALF_DATA", str(tmp_path / "none"))
     monkeypatch.setenv("OTHERHALF_CACHE", str(tmp_path / "nothing"))
-    monkeypatch.setattr(subject, "load", refuse)
+    monkeypatch.setattr(benchmark, "load", refuse)

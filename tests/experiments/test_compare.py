@@ -8,10 +8,10 @@ from otherhalf.data.splits import split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
 from otherhalf.experiments.compare import compare
-from otherhalf.experiments.found import Found
-from otherhalf.experiments.job import Outcome
-from otherhalf.experiments.settings_search import TRIALS, candidates
-from otherhalf.experiments.store import Store
+from otherhalf.experiments.runner.job import Outcome
+from otherhalf.experiments.runner.store import Store
+from otherhalf.experiments.tuning.search import TRIALS, candidates
+from otherhalf.experiments.tuning.tuned import Tuned
 
 GRAPH = replace(contextual_sbm(60, 2, 4, homophily=0.2, seed=1), name="toy")
 NODES = {"train": 36, "val": 12, "test": 12}
@@ -39,14 +39,14 @@ class FakeLab:
 
 
 @pytest.fixture
-def lab(tmp_path):
+def workbench(tmp_path):
     return FakeLab(tmp_path / "runs")
 
 
-def test_side_by_side(lab):
-    found = compare(GRAPH, ["mlp", "gcn", "goal"], lab, runs=3)
-    assert {job.seed for job in lab.jobs} == {0, 1, 2}
-    assert {(job.task, job.data, job.split) for job in lab.jobs} == {("fit", "toy", "uniform")}
+def test_side_by_side(workbench):
+    found = compare(GRAPH, ["mlp", "gcn", "goal"], workbench, runs=3)
+    assert {job.seed for job in workbench.jobs} == {0, 1, 2}
+    assert {(job.task, job.data, job.split) for job in workbench.jobs} == {("fit", "toy", "uniform")}
     values = found.values()
     assert json.loads(json.dumps(values)) == values
     assert (values["name"], values["split"], values["metric"]) == ("toy", "uniform", "accuracy")
@@ -60,8 +60,8 @@ def test_side_by_side(lab):
     assert values["rows"][0]["goal_minus_model"]["mean"] == pytest.approx(0.3)
 
 
-def test_the_table_has_the_best_first(lab):
-    found = compare(GRAPH, ["mlp", "gcn", "goal"], lab, runs=3)
+def test_the_table_has_the_best_first(workbench):
+    found = compare(GRAPH, ["mlp", "gcn", "goal"], workbench, runs=3)
     assert found.title == "toy: accuracy, 3 uniform split(s)"
     table = found.table()
     assert [row[:2] for row in table.rows] == [
@@ -73,39 +73,39 @@ def test_the_table_has_the_best_first(lab):
     assert table.rows[1][3:] == ["+20.00", "", "defaults"]  # no p: it is the same on every split
 
 
-def test_without_goal(lab):
-    found = compare(GRAPH, ["mlp", "gcn"], lab, runs=2)
+def test_without_goal(workbench):
+    found = compare(GRAPH, ["mlp", "gcn"], workbench, runs=2)
     assert all("goal_minus_model" not in row for row in found.values()["rows"])
     assert found.table().columns == ["", "test", "validation", "settings"]
     assert "t-test" not in found.table().notes[0]
 
 
-def test_a_budget_is_the_same_for_every_model(lab):
-    found = compare(GRAPH, ["mlp", "gcn", "goal"], lab, runs=2, budget=4)
-    trials = {job.key: job for job in lab.jobs if job.task == "trial"}.values()
+def test_a_budget_is_the_same_for_every_model(workbench):
+    found = compare(GRAPH, ["mlp", "gcn", "goal"], workbench, runs=2, budget=4)
+    trials = {job.key: job for job in workbench.jobs if job.task == "trial"}.values()
     for model in ("mlp", "gcn", "goal"):
         assert [sum(j.model == model and j.seed == s for j in trials) for s in (50, 51, 52)] == [4, 2, 2]
     for row in found.values()["rows"]:
         assert row["settings_from"] == "best of 4"
-        fits = [job for job in lab.jobs if job.task == "fit" and job.model == row["model"]]
+        fits = [job for job in workbench.jobs if job.task == "fit" and job.model == row["model"]]
         assert all(job.options["params"] == row["settings"] for job in fits)
     assert found.values()["rows"][2]["settings"]  # not the defaults, then
 
 
-def test_a_model_without_a_score_is_named(lab):
-    lab.undefined = ("gcn",)
-    found = compare(GRAPH, ["mlp", "gcn"], lab, runs=2, metric="roc_auc")
+def test_a_model_without_a_score_is_named(workbench):
+    workbench.undefined = ("gcn",)
+    found = compare(GRAPH, ["mlp", "gcn"], workbench, runs=2, metric="roc_auc")
     assert found.values()["missing"] == ["gcn"]
     assert found.table().notes[-1] == "Left out, because there is not a score for every split: GCN."
 
 
-def test_settings_found_before_are_for_the_data_set_of_that_name_only(lab, monkeypatch):
-    settings = {"gcn": Found({"hidden": 17}, 0.9, 8)}
-    monkeypatch.setattr("otherhalf.experiments.compare.read_found", lambda data, folder: settings)
+def test_settings_found_before_are_for_the_data_set_of_that_name_only(workbench, monkeypatch):
+    settings = {"gcn": Tuned({"hidden": 17}, 0.9, 8)}
+    monkeypatch.setattr("otherhalf.experiments.compare.read_tuned", lambda data, folder: settings)
     impostor = replace(GRAPH, name="texas")
-    assert compare(impostor, ["gcn"], lab, runs=1).values()["rows"][0]["settings_from"] == "defaults"
+    assert compare(impostor, ["gcn"], workbench, runs=1).values()["rows"][0]["settings_from"] == "defaults"
     monkeypatch.setitem(DATASETS, "texas", replace(DATASETS["texas"], fingerprint=GRAPH.fingerprint))
-    rows = compare(impostor, ["gcn", "mlp"], lab, runs=1).values()["rows"]
+    rows = compare(impostor, ["gcn", "mlp"], workbench, runs=1).values()["rows"]
     assert [row["settings_from"] for row in rows] == ["found before", "defaults"]
     assert rows[0]["settings"] == {"hidden": 17}
 
@@ -115,14 +115,14 @@ def published(count, kind="fixed"):
     return replace(GRAPH, fixed_splits=splits)
 
 
-def test_published_splits(lab):
-    found = compare(published(2), ["gcn"], lab, runs=2, split="fixed", budget=2)
+def test_published_splits(workbench):
+    found = compare(published(2), ["gcn"], workbench, runs=2, split="fixed", budget=2)
     assert found.values()["rows"][0]["runs"] == 2
-    assert {job.seed for job in lab.jobs} == {0, 1}  # the search has no third one either
+    assert {job.seed for job in workbench.jobs} == {0, 1}  # the search has no third one either
 
 
-def test_one_split_is_not_taken_for_many(lab):
-    found = compare(published(1, kind="public"), ["gcn", "goal"], lab, runs=2, split="public")
+def test_one_split_is_not_taken_for_many(workbench):
+    found = compare(published(1, kind="public"), ["gcn", "goal"], workbench, runs=2, split="public")
     assert found.title.endswith("accuracy, 2 run(s) on the public split")
     assert "All runs are on one split" in found.table().notes[0]
 
@@ -142,13 +142,13 @@ def test_one_split_is_not_taken_for_many(lab):
         (contextual_sbm(60, 3, 4), {"metric": "roc_auc"}, "ROC-AUC is for two classes"),
     ],
 )
-def test_what_cannot_be_is_refused_before_anything_runs(lab, graph, options, message):
+def test_what_cannot_be_is_refused_before_anything_runs(workbench, graph, options, message):
     with pytest.raises(InputError, match=message):
-        compare(graph, ["mlp"], lab, **{"runs": 2, **options})
-    assert lab.jobs == []
+        compare(graph, ["mlp"], workbench, **{"runs": 2, **options})
+    assert workbench.jobs == []
 
 
-def test_a_budget_of_all_listed_trials(lab):
-    compare(GRAPH, ["gcn"], lab, runs=1, budget=TRIALS)
-    tried = [job.options["params"] for job in lab.jobs if job.task == "trial" and job.seed == 50]
+def test_a_budget_of_all_listed_trials(workbench):
+    compare(GRAPH, ["gcn"], workbench, runs=1, budget=TRIALS)
+    tried = [job.options["params"] for job in workbench.jobs if job.task == "trial" and job.seed == 50]
     assert all(params in tried for params in candidates("gcn", TRIALS))

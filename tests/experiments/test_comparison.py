@@ -1,10 +1,10 @@
 import pytest
 
 from otherhalf.experiments.comparison import Comparison, row_values
+from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.statistics import paired_difference
-from otherhalf.experiments.subject import Subject
 
-SUBJECT = Subject("toy", "hash")
+SUBJECT = BenchmarkData("toy", "hash")
 SETTINGS = {"gcn": {"hidden": 8}, "goal": {}, "mlp": {}}
 NODES = {"train": 60, "val": 20, "test": 20}
 

@@ -12,10 +12,10 @@ from otherhalf.experiments.models import (
     make_model,
     model_of,
 )
-from otherhalf.experiments.published import TABLE1
-from otherhalf.experiments.subject import Subject
+from otherhalf.experiments.paper.published import TABLE1
+from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 
-SUBJECT = Subject("toy", "hash")
+SUBJECT = BenchmarkData("toy", "hash")
 
 
 def test_the_names():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch_geometric.nn import Sequential
 
 from otherhalf.nn.conv import Coefficients, ComplementedGraphConv
-from otherhalf.nn.sparse import SparseOperator, normalized_adjacency
+from otherhalf.nn.ops.sparse import SparseOperator, normalized_adjacency
 
 NODES = 7
 # Node 6 has no edge at all; nodes 2 and 5 have none in the heterophilic half.

@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 import torch
 
+from otherhalf.nn.backbone import Architecture, NodeInputs
 from otherhalf.nn.goal import GOAL
-from otherhalf.nn.skeleton import NodeInputs, Shape
-from otherhalf.nn.sparse import SparseOperator, normalized_adjacency
+from otherhalf.nn.ops.sparse import SparseOperator, normalized_adjacency
 
 NODES, FEATURES, CLASSES = 6, 5, 3
 
@@ -32,7 +32,7 @@ def normalised(a: np.ndarray) -> torch.Tensor:
 
 def goal(*, coefficients=(0.9, 1.4, 0.6, 0.3), learn=False, **options) -> GOAL:
     torch.manual_seed(0)
-    shape = Shape(hidden=16, **{"dropout": 0.0, **options})
+    shape = Architecture(hidden=16, **{"dropout": 0.0, **options})
     return GOAL(FEATURES, CLASSES, NODES, shape, coefficients, learn_coefficients=learn)
 
 
@@ -101,7 +101,7 @@ def test_fixed_coefficients_are_told_for_every_layer():
 def test_the_paper_has_no_bias_and_one_can_be_asked_for(x, halves):
     assert [name for name, _ in goal(layers=2).named_parameters()] == ["layers.0.weight", "layers.1.weight"]
     torch.manual_seed(0)
-    model = GOAL(FEATURES, CLASSES, NODES, Shape(layers=1, dropout=0.0), bias=True)
+    model = GOAL(FEATURES, CLASSES, NODES, Architecture(layers=1, dropout=0.0), bias=True)
     inputs = NodeInputs(x)
     before = model(inputs, *halves)
     with torch.no_grad():

@@ -8,7 +8,7 @@ import torch
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.nn.inputs import Scaling, node_inputs, usable_device
-from otherhalf.nn.sparse import SparseOperator
+from otherhalf.nn.ops.sparse import SparseOperator
 
 # Column means 2 and 10; deviations 1 and 0 (a constant column).
 DENSE = np.array([[1.0, 10.0], [3.0, 10.0]], dtype=np.float32)

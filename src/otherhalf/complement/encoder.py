@@ -12,13 +12,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from otherhalf.estimators.settings import EncoderSettings
 from otherhalf.graph import Graph, Split
-from otherhalf.metrics import score as score_of
-from otherhalf.nn.baselines.registry import build, operators, walks_of
-from otherhalf.nn.skeleton import NodeInputs, Skeleton
-from otherhalf.settings import EncoderSettings
-from otherhalf.training import Checkpoint, History, TrainingSettings, seeded, train
-from otherhalf.validation import FloatArray
+from otherhalf.nn.backbone import Backbone, NodeInputs
+from otherhalf.nn.models.registry import build, operators, walks_of
+from otherhalf.system.graph_checks import FloatArray
+from otherhalf.training.loop import Checkpoint, History, TrainingSettings, seeded, train
+from otherhalf.training.metrics import score as score_of
 
 AUTO = ("mlp", "gcn", "gcn-plain", "structure")
 """What ``auto`` chooses from.
@@ -39,7 +39,7 @@ class Encoder:
     """
 
     kind: str
-    module: Skeleton
+    module: Backbone
     history: History
 
     def embed(self, graph: Graph, inputs: NodeInputs) -> Tensor:
@@ -94,7 +94,7 @@ def pretrain(
         with seeded(seed):
             module = build(kind, graph.num_features, graph.num_classes, graph.num_nodes, shape, **walks)
             module.to(inputs.device)
-            history = fit_classifier(
+            history = fit_supervised(
                 module,
                 (inputs, *operators(kind, graph, inputs)),
                 graph,
@@ -111,7 +111,7 @@ def pretrain(
     return best
 
 
-def fit_classifier(
+def fit_supervised(
     module: nn.Module,
     arguments: tuple[Any, ...],
     graph: Graph,

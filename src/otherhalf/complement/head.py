@@ -15,11 +15,11 @@ from otherhalf.complement.grouping import grouping_loss
 from otherhalf.complement.pairs import ListedPairs
 from otherhalf.complement.ranking import ranking_lists, ranking_loss, true_scores
 from otherhalf.complement.search import dot_products, top_k
+from otherhalf.estimators.settings import HeadSettings
 from otherhalf.graph import Graph, Split
-from otherhalf.nn.dropout import dropout
-from otherhalf.settings import HeadSettings
-from otherhalf.training import Checkpoint, History, seeded, train
-from otherhalf.validation import IntArray
+from otherhalf.nn.ops.dropout import dropout
+from otherhalf.system.graph_checks import IntArray
+from otherhalf.training.loop import Checkpoint, History, seeded, train
 
 VALIDATION_K = 10
 """How many training nodes are looked up for each validation node to tell how good the embedding is."""

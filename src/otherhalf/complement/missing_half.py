@@ -14,20 +14,20 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from otherhalf.atomic import atomic_write, check_place
 from otherhalf.complement.encoder import Encoder, pretrain
 from otherhalf.complement.head import Head, train_head
+from otherhalf.complement.memory import require_memory_for_fit
 from otherhalf.complement.search import dot_products, top_k
-from otherhalf.diagnosis import diagnose
+from otherhalf.diagnosis.verdict import diagnose
 from otherhalf.errors import InputError
+from otherhalf.estimators.presets import preset_settings
+from otherhalf.estimators.settings import ComplementSettings
 from otherhalf.graph import Graph, Split, symmetric_adjacency
-from otherhalf.memory import require_memory_for_fit
+from otherhalf.nn.backbone import NodeInputs
 from otherhalf.nn.inputs import Scaling, node_inputs, usable_device
-from otherhalf.nn.skeleton import NodeInputs
-from otherhalf.presets import preset_settings
-from otherhalf.settings import ComplementSettings
-from otherhalf.training import Checkpoint, History
-from otherhalf.validation import UNKNOWN, IntArray
+from otherhalf.system.atomic import atomic_write, check_place
+from otherhalf.system.graph_checks import UNKNOWN, IntArray
+from otherhalf.training.loop import Checkpoint, History
 
 OnStep = Callable[[str, int, int], Any]
 """Told (stage, steps done, steps at most)."""
@@ -89,9 +89,9 @@ class MissingHalf:
         """Write the half to one npz file: the undirected edges, the pairs as found, and how they came."""
         check_place(path, (".npz",))
         upper = sp.triu(self.adjacency, k=1).tocoo()
-        with atomic_write(path) as aside:
+        with atomic_write(path) as temporary:
             np.savez_compressed(
-                aside,
+                temporary,
                 edge_index=np.stack([upper.row, upper.col]).astype(np.int32),
                 pairs=self.pairs.astype(np.int32),
                 num_nodes=np.array(self.num_nodes),

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from otherhalf.nn.products import product, to_torch, transposed, with_values
+from otherhalf.nn.ops.products import product, to_torch, transposed, with_values
 
 
 class ListedPairs:

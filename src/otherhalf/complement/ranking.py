@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from otherhalf.complement.pairs import ListedPairs, pair_products
 from otherhalf.complement.search import cosines, top_k, unit_rows
-from otherhalf.validation import FloatArray, IntArray
+from otherhalf.system.graph_checks import FloatArray, IntArray
 
 ABSENT = -1
 """Fills the places of a ranking list that is shorter than 2K (a class with fewer than K others)."""

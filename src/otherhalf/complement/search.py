@@ -9,9 +9,9 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from otherhalf.nn.dense import dense_product
-from otherhalf.similarity import row_norms
-from otherhalf.validation import FloatArray
+from otherhalf.diagnosis.similarity import row_norms
+from otherhalf.nn.ops.dense import dense_product
+from otherhalf.system.graph_checks import FloatArray
 
 BLOCK_ENTRIES = 16_000_000
 """Similarities held at once (64 MB as float32; the selection needs about three times that)."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
-from otherhalf.data import ogb
 from otherhalf.data.download import download, keep
 from otherhalf.data.entries import ALIASES, DATASETS, DataSet
 from otherhalf.data.folders import search_folders
+from otherhalf.data.formats import ogb
 from otherhalf.data.npz import read_npz
 from otherhalf.data.synthetic import parse_synthetic, redraw_edges
 from otherhalf.errors import InputError

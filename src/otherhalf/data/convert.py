@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from otherhalf.data.convert_networkx import from_networkx
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
-from otherhalf.validation import UNKNOWN, IntArray, checked_labels, distinct_keys
+from otherhalf.system.graph_checks import UNKNOWN, IntArray, checked_labels, distinct_keys
 
 if TYPE_CHECKING:
     import torch

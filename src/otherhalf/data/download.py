@@ -16,13 +16,13 @@ from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 
-from otherhalf import __version__
 from otherhalf.data.entries import DataSet
 from otherhalf.data.folders import cache_folder, where_to_place
 from otherhalf.data.npz import read_npz, write_npz
 from otherhalf.data.sources import SOURCES
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
+from otherhalf.system.version import VERSION
 
 TIMEOUT_SECONDS = 30
 ATTEMPTS = 2
@@ -132,7 +132,7 @@ def _chunks(url: str) -> Iterator[tuple[bytes, float]]:
     Every failure of the network, and of nothing else, is a _NetworkError.
     """
     try:
-        request = urllib.request.Request(url, headers={"User-Agent": f"otherhalf/{__version__}"})
+        request = urllib.request.Request(url, headers={"User-Agent": f"otherhalf/{VERSION}"})
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
             length = int(response.headers.get("Content-Length") or 0)
             received = 0

@@ -23,10 +23,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from otherhalf.atomic import atomic_write
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
-from otherhalf.validation import UNKNOWN, IntArray
+from otherhalf.system.atomic import atomic_write
+from otherhalf.system.graph_checks import UNKNOWN, IntArray
 
 PUBLIC = "public"
 """The ``kind`` of Planetoid's public split."""
@@ -67,8 +67,8 @@ def write_npz(graph: Graph, path: str | Path) -> None:
     if graph.ids is not None:
         arrays["ids"] = graph.ids
     try:
-        with atomic_write(path) as aside:
-            np.savez_compressed(aside, **arrays)  # type: ignore[arg-type]
+        with atomic_write(path) as temporary:
+            np.savez_compressed(temporary, **arrays)  # type: ignore[arg-type]
     except OSError as error:
         raise InputError(
             f"{path} cannot be written ({error.strerror or error}): choose a folder you may write to"

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from otherhalf.atomic import atomic_write
 from otherhalf.data.table_files import file_ending
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
+from otherhalf.system.atomic import atomic_write
 
 
 def write_predictions(path: str | Path, graph: Graph, labels: Any, probabilities: Any, classes: Any) -> None:
@@ -53,12 +53,12 @@ def write_predictions(path: str | Path, graph: Graph, labels: Any, probabilities
             f"writing {path} needs pyarrow: run `pip install otherhalf[io]`, or write a .csv file instead"
         )
     try:
-        with atomic_write(path) as aside:
+        with atomic_write(path) as temporary:
             if ending in (".csv", ".tsv"):
                 separator = "," if ending == ".csv" else "\t"
-                table.to_csv(aside, index=False, sep=separator, compression="infer")  # .gz packs
+                table.to_csv(temporary, index=False, sep=separator, compression="infer")  # .gz packs
             else:
-                table.to_parquet(aside, index=False, engine="pyarrow")
+                table.to_parquet(temporary, index=False, engine="pyarrow")
     except OSError as error:
         raise InputError(
             f"{path} cannot be written ({error.strerror or error}): choose another place"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from otherhalf.data.catalog import load, resolve
-from otherhalf.data.geom_gcn import open_geom_gcn
+from otherhalf.data.formats.geom_gcn import open_geom_gcn
 from otherhalf.data.synthetic import PREFIX
 from otherhalf.data.tables import read_tables
 from otherhalf.errors import InputError

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from otherhalf.data import geom_gcn, ogb
-from otherhalf.data.geom_gcn import read_geom_gcn
-from otherhalf.data.gnn_benchmark import read_gnn_benchmark
-from otherhalf.data.heterophilous import read_heterophilous
-from otherhalf.data.musae import read_musae
-from otherhalf.data.planetoid import read_planetoid
+from otherhalf.data.formats import geom_gcn, ogb
+from otherhalf.data.formats.geom_gcn import read_geom_gcn
+from otherhalf.data.formats.gnn_benchmark import read_gnn_benchmark
+from otherhalf.data.formats.heterophilous import read_heterophilous
+from otherhalf.data.formats.musae import read_musae
+from otherhalf.data.formats.planetoid import read_planetoid
 from otherhalf.graph import Graph
 
 _GITHUB = "raw.githubusercontent.com"

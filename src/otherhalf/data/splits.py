@@ -9,8 +9,8 @@ import numpy as np
 
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
-from otherhalf.seeds import generator
-from otherhalf.validation import UNKNOWN, IntArray
+from otherhalf.system.graph_checks import UNKNOWN, IntArray
+from otherhalf.system.seeds import generator
 
 KINDS = ("uniform", "stratified", "quota", "fixed", "public")
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
-from otherhalf.seeds import generator
-from otherhalf.validation import IntArray, distinct_keys
+from otherhalf.system.graph_checks import IntArray, distinct_keys
+from otherhalf.system.seeds import generator
 
 PREFIX = "csbm"
 KEYS: dict[str, tuple[str, type[int] | type[float]]] = {

@@ -14,7 +14,7 @@ import pandas as pd
 from otherhalf.data.table_files import TableFile
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
-from otherhalf.validation import FloatArray, IntArray
+from otherhalf.system.graph_checks import FloatArray, IntArray
 
 # A whole number written in its own way, also as pandas writes it in a column with gaps (1.0). Not 007,
 # which is a text; at most 18 digits, which int64 holds.

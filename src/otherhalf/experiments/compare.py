@@ -10,16 +10,16 @@ from otherhalf.data.splits import published_splits
 from otherhalf.data.splits import split as make_split
 from otherhalf.errors import InputError
 from otherhalf.experiments.comparison import Comparison, Row, row_values
-from otherhalf.experiments.experiment import check_runs
-from otherhalf.experiments.found import own_folder, read_found
-from otherhalf.experiments.lab import Lab
 from otherhalf.experiments.models import TITLES
-from otherhalf.experiments.settings_search import candidates, search, search_seeds
+from otherhalf.experiments.paper.experiment import check_runs
+from otherhalf.experiments.runner.benchmark_data import BenchmarkData, in_catalogue
+from otherhalf.experiments.runner.workbench import Workbench
 from otherhalf.experiments.statistics import p_value
-from otherhalf.experiments.subject import Subject, in_catalogue
 from otherhalf.experiments.table import Table, best_in_bold
+from otherhalf.experiments.tuning.search import candidates, search, search_seeds
+from otherhalf.experiments.tuning.tuned import packaged_settings, read_tuned
 from otherhalf.graph import Graph
-from otherhalf.metrics import check_metric
+from otherhalf.training.metrics import check_metric
 
 
 @dataclass(frozen=True)
@@ -39,24 +39,24 @@ class Compared:
     @property
     def title(self) -> str:
         """What was compared on what."""
-        subject = self.comparison.subject
-        runs = f"{self.comparison.runs} {subject.split} split(s)"
+        benchmark = self.comparison.benchmark
+        runs = f"{self.comparison.runs} {benchmark.split} split(s)"
         if self._one_split:
             runs = f"{self.comparison.runs} run(s) on the public split"
-        return f"{subject.data}: {subject.metric}, {runs}"
+        return f"{benchmark.data}: {benchmark.metric}, {runs}"
 
     @property
     def _one_split(self) -> bool:
-        return self.comparison.subject.split == "public"
+        return self.comparison.benchmark.split == "public"
 
     def values(self) -> dict[str, Any]:
         """For programs: ``rows``, each with model, mean, std and runs; ``missing`` models have none."""
-        subject = self.comparison.subject
+        benchmark = self.comparison.benchmark
         rows = []
         for row in self.rows:
             settings = {"settings": dict(self.comparison.settings[row.model])}
             rows.append({**row_values(row), **settings, "settings_from": self.settings_from[row.model]})
-        about = {"name": subject.data, "split": subject.split, "metric": subject.metric}
+        about = {"name": benchmark.data, "split": benchmark.split, "metric": benchmark.metric}
         return {**about, "rows": rows, "missing": self.missing}
 
     def table(self) -> Table:
@@ -95,7 +95,7 @@ def _difference_cells(row: Row) -> list[str]:
 def compare(
     graph: Graph,
     models: Sequence[str],
-    lab: Lab,
+    workbench: Workbench,
     *,
     runs: int = 10,
     split: str = "uniform",
@@ -107,7 +107,7 @@ def compare(
     Args:
         graph: The graph.
         models: Names of models, as in :data:`~otherhalf.experiments.models.TITLES`.
-        lab: What runs the fits and keeps their records.
+        workbench: What runs the fits and keeps their records.
         runs: The number of splits; their seeds are 0, 1, ….
         split: The protocol.
         budget: How many settings are tried for each model, on the validation nodes of splits that are not
@@ -117,19 +117,21 @@ def compare(
     """
     check_metric(metric, graph.num_classes)
     most = _check_splits(graph, split, runs)
-    subject = Subject.of(graph, split, metric)
+    benchmark = BenchmarkData.of(graph, split, metric)
     if budget:
         seeds = search_seeds(split, most)
-        choices = search([(m, subject) for m in models], lab.store, lab.run, trials=budget, seeds=seeds)
+        choices = search(
+            [(m, benchmark) for m in models], workbench.store, workbench.run, trials=budget, seeds=seeds
+        )
         settings = {model: choice.params for model, choice in zip(models, choices, strict=True)}
         origin = dict.fromkeys(models, f"best of {budget}")
     else:
-        found = read_found(subject.data, own_folder(split)) if in_catalogue(graph) else {}
+        found = read_tuned(benchmark.data, packaged_settings(split)) if in_catalogue(graph) else {}
         settings = {m: found[m].params if m in found else candidates(m, 1)[0] for m in models}
         origin = {m: "found before" if m in found else "defaults" for m in models}
-    comparison = Comparison(subject, settings, runs)
-    lab.run(comparison.jobs())
-    return Compared(comparison, comparison.rows(lab.store), origin)
+    comparison = Comparison(benchmark, settings, runs)
+    workbench.run(comparison.jobs())
+    return Compared(comparison, comparison.rows(workbench.store), origin)
 
 
 def _check_splits(graph: Graph, split: str, runs: int) -> int | None:

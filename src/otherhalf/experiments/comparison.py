@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from otherhalf.experiments.job import Job
-from otherhalf.experiments.lab import number
+from otherhalf.experiments.paper.summaries import whole
+from otherhalf.experiments.runner.benchmark_data import BenchmarkData
+from otherhalf.experiments.runner.job import Job
+from otherhalf.experiments.runner.store import Store
+from otherhalf.experiments.runner.workbench import number
 from otherhalf.experiments.statistics import Difference, Summary, paired_difference
-from otherhalf.experiments.store import Store
-from otherhalf.experiments.subject import Subject
-from otherhalf.experiments.summaries import whole
 
 REFERENCE = "goal"
 
@@ -30,7 +30,7 @@ class Row:
 class Comparison:
     """Models with their settings on one graph, ``runs`` splits each, numbered from 0."""
 
-    subject: Subject
+    benchmark: BenchmarkData
     settings: Mapping[str, Mapping[str, Any]]
     runs: int
 
@@ -41,7 +41,7 @@ class Comparison:
     def jobs_of(self, model: str) -> list[Job]:
         """The fits of one model, by split."""
         params = self.settings[model]
-        return [self.subject.job("fit", model, params, seed) for seed in range(self.runs)]
+        return [self.benchmark.job("fit", model, params, seed) for seed in range(self.runs)]
 
     def rows(self, store: Store) -> list[Row]:
         """Each model all of whose runs are there, in the order given."""
@@ -55,7 +55,7 @@ class Comparison:
             difference = None
             if reference is not None and model != REFERENCE:
                 difference = paired_difference(reference[0], test, ratio)
-                if self.subject.split == "public":  # one split: the test is of differences over many
+                if self.benchmark.split == "public":  # one split: the test is of differences over many
                     difference = replace(difference, p=None)
             rows.append(Row(model, Summary.of(test), Summary.of(validation), difference))
         return rows

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from otherhalf.baselines import BaselineClassifier
-from otherhalf.classifier import GOALClassifier
 from otherhalf.errors import InputError
-from otherhalf.experiments.job import Job, plain
-from otherhalf.nn.baselines.registry import KINDS
-from otherhalf.settings import to_dict
+from otherhalf.estimators.baseline import BaselineClassifier
+from otherhalf.estimators.goal import GOALClassifier
+from otherhalf.estimators.settings import to_dict
+from otherhalf.experiments.runner.job import Job, plain
+from otherhalf.nn.models.registry import KINDS
 
 TITLES = {"goal": "GOAL", **{name: kind.title for name, kind in KINDS.items()}}
 """What papers call each model, by the name that the command line takes."""

@@ -2,6 +2,6 @@
 
 from otherhalf.nn.conv import ComplementedGraphConv
 from otherhalf.nn.goal import GOAL
-from otherhalf.nn.sparse import SparseOperator, normalized_adjacency
+from otherhalf.nn.ops.sparse import SparseOperator, normalized_adjacency
 
 __all__ = ["GOAL", "ComplementedGraphConv", "SparseOperator", "normalized_adjacency"]

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from otherhalf.graph import symmetric_adjacency
-from otherhalf.nn.sparse import Features, SparseOperator, mapped, normalized_adjacency
+from otherhalf.nn.ops.sparse import Features, SparseOperator, mapped, normalized_adjacency
 
 COEFFICIENT_LIMIT = 5.0
 """The paper keeps α, β, γ and δ in [0, 5]."""
@@ -173,8 +173,8 @@ class ComplementedGraphConv(nn.Module):
         """Convolve ``x`` over both halves.
 
         ``homophilic`` and ``heterophilic`` are the two halves as PyG's ``edge_index`` (``[2, E]``, taken as
-        undirected), or as operators from :func:`~otherhalf.nn.sparse.normalized_adjacency`, which saves the
-        normalisation at every call.
+        undirected), or as operators from :func:`~otherhalf.nn.ops.sparse.normalized_adjacency`, which saves
+        the normalisation at every call.
         """
         nodes = x.shape[0]
         a_o, a_t = _operator(homophilic, nodes), _operator(heterophilic, nodes)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from torch import nn
 
+from otherhalf.nn.backbone import Architecture, Backbone
 from otherhalf.nn.conv import ComplementedGraphConv
-from otherhalf.nn.skeleton import Shape, Skeleton
 
 if TYPE_CHECKING:  # settings.py itself reads what a frame can be from this package
-    from otherhalf.settings import GOALSettings
+    from otherhalf.estimators.settings import GOALSettings
 
 
-class GOAL(Skeleton):
+class GOAL(Backbone):
     r"""A node classifier over both halves of a graph (GOAL, ICML 2023, Section 5).
 
     .. math::
@@ -31,7 +31,7 @@ class GOAL(Skeleton):
         num_features: int,
         num_classes: int,
         num_known: int,
-        shape: Shape | None = None,
+        shape: Architecture | None = None,
         coefficients: Sequence[float] = (1.0, 1.0, 1.0, 1.0),
         *,
         learn_coefficients: bool = False,
@@ -42,7 +42,7 @@ class GOAL(Skeleton):
                 width_in, width_out, coefficients, learn_coefficients=learn_coefficients, bias=bias
             )
 
-        super().__init__(make_layer, num_features, num_classes, num_known, shape or Shape())
+        super().__init__(make_layer, num_features, num_classes, num_known, shape or Architecture())
 
     def coefficients(self) -> list[tuple[float, float, float, float]]:
         """α, β, γ, δ of every layer."""

@@ -10,9 +10,9 @@ import torch
 
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
-from otherhalf.nn.skeleton import NodeInputs
-from otherhalf.nn.sparse import Features, SparseOperator
-from otherhalf.validation import FloatArray
+from otherhalf.nn.backbone import NodeInputs
+from otherhalf.nn.ops.sparse import Features, SparseOperator
+from otherhalf.system.graph_checks import FloatArray
 
 DENSE_SHARE = 0.2
 """Features fuller than this are kept as a dense matrix. A step on either costs the same at about a third."""

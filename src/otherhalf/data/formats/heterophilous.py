@@ -1,0 +1,28 @@
+"""The npz files of Platonov et al. (yandex-research/heterophilous-graphs)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from otherhalf.data.npz import mask_splits, read_arrays
+from otherhalf.graph import Graph
+from otherhalf.system.graph_checks import UNKNOWN
+
+_ARRAYS = ("node_features", "node_labels", "edges", "train_masks", "val_masks", "test_masks")
+
+
+def read_heterophilous(path: Path, name: str, sparse: bool) -> Graph:
+    """The graph in ``path``; bags of words are kept ``sparse``, a few measurements dense."""
+    arrays = read_arrays(path, _ARRAYS)
+    x = arrays["node_features"]
+    y = arrays["node_labels"].astype(np.int64)
+    return Graph(
+        edges=arrays["edges"].T,
+        x=sp.csr_matrix(x) if sparse else x,
+        y=y,
+        fixed_splits=mask_splits(arrays, y != UNKNOWN),
+        name=name,
+    )

@@ -1,0 +1,301 @@
+"""Which half a graph has: the label-free verdict of the paper, and beside it what known labels say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from otherhalf.diagnosis import homophily
+from otherhalf.diagnosis.duplicates import WORDS, find_duplicates
+from otherhalf.diagnosis.similarity import (
+    Cosine,
+    blocks,
+    cosine_counts,
+    densities,
+    ks_statistic,
+    mean_cosine,
+    random_pairs,
+)
+from otherhalf.errors import InputError
+from otherhalf.graph import Graph
+from otherhalf.system.graph_checks import UNKNOWN, checked_indices
+from otherhalf.system.seeds import generator
+
+Values = npt.NDArray[np.float64]
+Interval = tuple[float, float]
+
+KS_THRESHOLD = 0.2
+"""Section 4.1: a graph with a larger K-S statistic is homophily-prone."""
+
+LABEL_THRESHOLD = 0.2
+"""Where adjusted homophily parts homophily from heterophily.
+
+Adjusted homophily is an assortativity: 0 is chance, whatever the sizes of the classes. A graph only a
+little above chance still lacks the homophilic half, so the line is drawn above 0, and at the figure that
+the paper takes for the K-S statistic, another measure that is 0 at chance and at most 1.
+"""
+
+MIN_LABELLED_EDGES = 10
+"""With fewer labelled edges the labels decide nothing: a bootstrap of so few does not show its own doubt."""
+
+BINS = 50
+FOLLOW = ("ks", "labels", "homophily", "heterophily")
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """What :func:`diagnose` found; ``print`` gives it in sentences, :meth:`to_dict` as plain values.
+
+    A measure is None where it is undefined: no labels, no edge with both labels known, or one class.
+    ``unlabelled`` counts the nodes whose label is unknown or was not to be looked at. ``bin_edges`` [51],
+    ``connected`` [50] and ``random`` [50] are the two cosine distributions, as densities (area 1); the
+    random one is that of all draws together. ``duplicates`` has, for each way in which nodes can be identical
+    (:func:`~otherhalf.diagnosis.duplicates.find_duplicates`), the number of ``groups`` of identical nodes and
+    of the ``nodes`` in them; it is empty in a model file written before these were counted.
+    """
+
+    ks: float
+    ks_std: float
+    tendency: str
+    threshold: float = field(repr=False)
+    ks_draws: tuple[float, ...] = field(repr=False)
+    edge_homophily: float | None
+    node_homophily: float | None = field(repr=False)
+    class_insensitive_homophily: float | None = field(repr=False)
+    adjusted_homophily: float | None
+    label_informativeness: float | None
+    intervals: Mapping[str, Interval | None] = field(repr=False)
+    label_tendency: str | None
+    mean_connected: float = field(repr=False)
+    mean_random: float = field(repr=False)
+    bin_edges: Values = field(repr=False)
+    connected: Values = field(repr=False)
+    random: Values = field(repr=False)
+    name: str = field(repr=False)
+    nodes: int = field(repr=False)
+    edges: int = field(repr=False)
+    classes: int = field(repr=False)
+    features: int = field(repr=False)
+    directed: bool = field(repr=False)
+    isolated: int = field(repr=False)
+    unlabelled: int = field(repr=False)
+    dropped_self_loops: int = field(repr=False)
+    dropped_repeats: int = field(repr=False)
+    duplicates: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
+
+    @property
+    def missing(self) -> str:
+        """The kind of half that is missing, by the K-S verdict."""
+        return _opposite(self.tendency)
+
+    @property
+    def contradiction(self) -> bool:
+        """Whether the labels have a verdict of their own, and it is not that of the K-S statistic."""
+        return self.label_tendency in ("homophily", "heterophily") and self.label_tendency != self.tendency
+
+    def follow(self, which: str) -> str:
+        """The tendency to act on.
+
+        Args:
+            which: ``"ks"`` for the K-S verdict; ``"labels"`` for that of the labels, or where they have
+                none, the K-S verdict; ``"homophily"`` or ``"heterophily"`` to overrule both.
+        """
+        if which not in FOLLOW:
+            raise InputError(f"follow={which!r} is not known: choose one of {', '.join(FOLLOW)}")
+        if which in ("homophily", "heterophily"):
+            return which
+        if which == "labels" and self.label_tendency in ("homophily", "heterophily"):
+            return str(self.label_tendency)
+        return self.tendency
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the two distributions, in plain Python types that JSON can hold.
+
+        ``duplicates`` is as in :meth:`otherhalf.diagnosis.duplicates.DuplicateAudit.to_dict`, without the
+        figures that need a split.
+        """
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        for distribution in ("bin_edges", "connected", "random"):
+            del values[distribution]
+        values["ks_draws"] = list(self.ks_draws)
+        values["intervals"] = {key: bounds and list(bounds) for key, bounds in self.intervals.items()}
+        values["duplicates"] = {"split": None, "kinds": {k: dict(v) for k, v in self.duplicates.items()}}
+        return values | {"missing": self.missing, "contradiction": self.contradiction}
+
+    def explanation(self) -> str:
+        """The diagnosis in a few sentences."""
+        return " ".join([self._what_it_is(), self._what_features_say(), self._what_labels_say()])
+
+    __str__ = explanation
+
+    def _what_it_is(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        text = (
+            f"{self.name or 'The graph'} has {self.nodes:,} nodes, {self.edges:,} {kind} edges, "
+            f"{self.features:,} features and {self.classes:,} classes."
+        )
+        notes = {
+            "isolated nodes": self.isolated,
+            "nodes without a label in use": self.unlabelled,
+            "self loops dropped": self.dropped_self_loops,
+            "repeated edges dropped": self.dropped_repeats,
+        }
+        for kind in ("out_neighbours", "neighbours", "features"):
+            if kind in self.duplicates:
+                notes[f"nodes with the same {WORDS[kind]} as another"] = self.duplicates[kind]["nodes"]
+        noted = [f"{count:,} {what}" for what, count in notes.items() if count]
+        return f"{text} ({'; '.join(noted)}.)" if noted else text
+
+    def _what_features_say(self) -> str:
+        above = "above" if self.ks > self.threshold else "not above"
+        text = (
+            "The cosine similarities of connected and of random pairs differ by a K-S statistic of "
+            f"D = {self.ks:.3f} ± {self.ks_std:.3f}, {above} {self.threshold:g}: the graph is "
+            f"{self.tendency}-prone, and the {_adjective(self.missing)} half is missing."
+        )
+        if abs(self.ks - self.threshold) < self.ks_std:
+            text += " D is as near to the threshold as its own spread, so the verdict is close."
+        if self.tendency == "homophily" and self.mean_connected < self.mean_random:
+            text += (
+                " But connected pairs are less alike than random ones "
+                f"(mean cosine {self.mean_connected:.3f} against {self.mean_random:.3f}), and D does not see "
+                "which way the two differ: doubt this verdict."
+            )
+        return text
+
+    def _what_labels_say(self) -> str:
+        if self.edge_homophily is None:
+            return "No edge has known labels at both ends, so the labels say nothing."
+        text = f"By the labels, {self.edge_homophily:.1%} of the edges stay within a class"
+        bounds = self.intervals["adjusted_homophily"]
+        if self.adjusted_homophily is None or bounds is None:
+            return f"{text}; with one class only, that says nothing."
+        text += (
+            f"; adjusted for chance the homophily is {self.adjusted_homophily:.3f} "
+            f"(95 % interval {bounds[0]:.3f} to {bounds[1]:.3f}), "
+        )
+        if self.label_tendency == "undecided":
+            return text + f"which does not decide on which side of {LABEL_THRESHOLD} it lies."
+        text += f"which means {self.label_tendency}"
+        if not self.contradiction:
+            return f"{text} too."
+        return (
+            f"{text}: the labels contradict the K-S verdict. "
+            'find_missing_half and fit follow the labels when told follow="labels".'
+        )
+
+
+def diagnose(
+    graph: Graph,
+    *,
+    nodes: Any = None,
+    seed: int = 0,
+    draws: int = 10,
+    threshold: float = KS_THRESHOLD,
+) -> Diagnosis:
+    r"""Tell whether a graph mostly joins like with like (Graph Discrimination, Section 4.1).
+
+    .. math:: D = \frac{1}{T} \sum_{t=1}^{T} KS(\mathbf{d}_1, \mathbf{d}_2^{(t)}), \qquad
+              \mathbf{d}_1 = \{cos(v_i, v_j) : (v_i, v_j) \in \mathcal{E}\}
+
+    **d**₁: the cosine similarities of all connected pairs; **d**₂^(t): those of as many uniform random
+    pairs, drawn T times. D above ``threshold`` means homophily-prone. Edge direction plays no part.
+
+    Known labels get a say of their own: the homophily measures over edges with both labels known, and
+    the verdict of adjusted homophily where its whole 95 % interval lies on one side of
+    :data:`LABEL_THRESHOLD`. The interval treats edges as independent (:func:`homophily.intervals`).
+
+    Args:
+        graph: The graph.
+        nodes: Indices or mask of the only nodes whose labels may be looked at; default: all.
+        seed: Determines the random pairs and the bootstrap.
+        draws: T, at least 2.
+        threshold: Where D parts homophily from heterophily.
+    """
+    if draws < 2:
+        raise InputError(f"draws={draws} is too few to tell the spread of D: give 2 or more")
+    if not 0 <= threshold <= 1:
+        raise InputError(f"threshold={threshold} is outside the range of the K-S statistic: give 0 to 1")
+    pairs_rng, bootstrap_rng = generator(seed).spawn(2)
+    edges = graph.undirected_edges
+    cosine = Cosine(graph.x)
+    connected = cosine_counts(cosine, blocks(edges))
+    random = np.zeros_like(connected)
+    statistics = []
+    for _ in range(draws):
+        drawn = cosine_counts(cosine, random_pairs(graph.num_nodes, edges.shape[1], pairs_rng))
+        statistics.append(ks_statistic(connected, drawn))
+        random += drawn
+    ks = float(np.mean(statistics))
+
+    y = _visible_labels(graph, nodes)
+    bounds = homophily.intervals(edges, y, bootstrap_rng)
+    middle = len(connected) // 2
+    low = -1 if connected[:middle].any() or random[:middle].any() else 0
+    return Diagnosis(
+        ks=ks,
+        ks_std=float(np.std(statistics, ddof=1)),
+        ks_draws=tuple(statistics),
+        threshold=float(threshold),
+        tendency="homophily" if ks > threshold else "heterophily",
+        edge_homophily=homophily.edge_homophily(edges, y),
+        node_homophily=homophily.node_homophily(edges, y),
+        class_insensitive_homophily=homophily.class_insensitive_homophily(edges, y),
+        adjusted_homophily=homophily.adjusted_homophily(edges, y),
+        label_informativeness=homophily.label_informativeness(edges, y),
+        intervals=bounds,
+        label_tendency=_label_tendency(bounds["adjusted_homophily"], homophily.count_labelled(edges, y)),
+        mean_connected=mean_cosine(connected),
+        mean_random=mean_cosine(random),
+        bin_edges=np.linspace(low, 1, BINS + 1),
+        connected=densities(connected, low, BINS),
+        random=densities(random, low, BINS),
+        name=graph.name,
+        nodes=graph.num_nodes,
+        edges=graph.num_edges,
+        classes=graph.num_classes,
+        features=graph.num_features,
+        directed=bool(graph.directed),
+        isolated=len(graph.isolated),
+        unlabelled=int((y == UNKNOWN).sum()),
+        dropped_self_loops=graph.dropped_self_loops,
+        dropped_repeats=graph.dropped_repeats,
+        duplicates=find_duplicates(graph).to_dict(),
+    )
+
+
+def _visible_labels(graph: Graph, nodes: Any) -> npt.NDArray[np.int64]:
+    """The labels with all but those of ``nodes`` put out of sight."""
+    if nodes is None:
+        return graph.y
+    chosen = checked_indices("nodes", nodes)
+    if len(chosen) and chosen.max() >= graph.num_nodes:
+        raise InputError(
+            f"nodes names node {chosen.max()}, but the graph has {graph.num_nodes} nodes (0 … N−1): "
+            "give nodes of this graph"
+        )
+    y = np.full_like(graph.y, UNKNOWN)
+    y[chosen] = graph.y[chosen]
+    return y
+
+
+def _label_tendency(bounds: Interval | None, labelled_edges: int) -> str | None:
+    if bounds is None:
+        return None
+    if labelled_edges < MIN_LABELLED_EDGES:
+        return "undecided"
+    if bounds[0] > LABEL_THRESHOLD:
+        return "homophily"
+    return "heterophily" if bounds[1] < LABEL_THRESHOLD else "undecided"
+
+
+def _opposite(tendency: str) -> str:
+    return "heterophily" if tendency == "homophily" else "homophily"
+
+
+def _adjective(tendency: str) -> str:
+    return {"homophily": "homophilic", "heterophily": "heterophilic"}[tendency]

@@ -1,0 +1,84 @@
+"""Graphs that have grown since the fit: the nodes the model knows come first, new ones after them."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from otherhalf.errors import InputError
+from otherhalf.graph import Graph
+from otherhalf.system.graph_checks import IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class KnownNodes:
+    """What a model remembers of the nodes it was fitted on.
+
+    Attributes:
+        count: N of the fitted graph.
+        features: D.
+        ids: Their ids as text, or None where nodes are known by position alone.
+        fingerprint: The fitted graph's edges and features, without labels.
+    """
+
+    count: int
+    features: int
+    ids: tuple[str, ...] | None
+    fingerprint: str
+
+    @classmethod
+    def of(cls, graph: Graph) -> KnownNodes:
+        """Remember the nodes of a graph."""
+        ids = None if graph.ids is None else tuple(str(i) for i in graph.ids)
+        return cls(graph.num_nodes, graph.num_features, ids, graph.unlabelled_fingerprint)
+
+    def first(self, graph: Graph) -> tuple[Graph, IntArray]:
+        """The graph with the known nodes first, in their order of the fit, and each one's place before.
+
+        Nodes are told by their ids where the fit had ids, else by position: the first N are the known ones.
+        """
+        if graph.num_features != self.features:
+            raise InputError(
+                f"the graph has {graph.num_features} features and the model was fitted with {self.features}: "
+                "give the same feature columns in the same order"
+            )
+        if graph.num_nodes < self.count:
+            raise InputError(
+                f"the graph has {graph.num_nodes} nodes and the model was fitted on {self.count}: give the "
+                "fitted graph, or that graph with new nodes added after its own"
+            )
+        order = np.arange(graph.num_nodes)
+        if self.ids is not None:
+            order = self._order_by_id(graph)
+        elif graph.num_nodes == self.count and graph.unlabelled_fingerprint != self.fingerprint:
+            warnings.warn(
+                "the graph has as many nodes as the fitted one but other edges or features; its nodes are "
+                "taken to be the fitted nodes in the same order",
+                UserWarning,
+                stacklevel=3,
+            )
+        return (graph if np.array_equal(order, np.arange(len(order))) else _reordered(graph, order)), order
+
+    def _order_by_id(self, graph: Graph) -> IntArray:
+        place = {str(name): index for index, name in enumerate(graph.node_names())}
+        missing = [name for name in self.ids or () if name not in place]
+        if missing:
+            raise InputError(
+                f"the graph lacks {len(missing)} of the {self.count} nodes of the model's fit, the first "
+                f"with id {missing[0]!r}: give the fitted graph with new nodes added, not new nodes alone"
+            )
+        known = np.array([place[name] for name in self.ids or ()], dtype=np.int64)
+        new = np.ones(graph.num_nodes, dtype=bool)
+        new[known] = False
+        return np.concatenate([known, np.flatnonzero(new)])
+
+
+def _reordered(graph: Graph, order: IntArray) -> Graph:
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    ids = None if graph.ids is None else graph.ids[order]
+    return replace(
+        graph, edges=place[graph.edges], x=graph.x[order], y=graph.y[order], ids=ids, fixed_splits=()
+    )

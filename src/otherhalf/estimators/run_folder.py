@@ -1,0 +1,169 @@
+"""One fit kept in a folder: model, result and predictions, and the checkpoints while it is under way."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import resource
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from otherhalf.complement.missing_half import check_trainable
+from otherhalf.data.predictions import write_predictions
+from otherhalf.errors import InputError
+from otherhalf.graph import Graph, Split
+from otherhalf.nn.inputs import usable_device
+from otherhalf.system.atomic import atomic_write, check_folder
+
+if TYPE_CHECKING:
+    from otherhalf.complement.missing_half import OnStep
+    from otherhalf.estimators.goal import GOALClassifier
+
+RESULT_FILE = "result.json"
+PREDICTIONS_FILE = "predictions.csv"
+CHECKPOINTS = "checkpoints"
+STAGES = ("encoder-*", "head", "classifier")
+"""What the stages of a fit call their checkpoints."""
+
+
+def fit_into(
+    model: GOALClassifier,
+    graph: Graph,
+    split: Split,
+    folder: Path | None,
+    *,
+    resume: bool = False,
+    on_step: OnStep | None = None,
+) -> dict[str, Any]:
+    """Fit, score once on the test nodes, and write everything to ``folder`` (if one is given).
+
+    With ``resume``, a fit into the same folder that was stopped is taken up where it was; one that had
+    finished is not run again.
+    """
+    if folder is None:
+        model.fit(graph, split, on_step=on_step)
+        return result_of(model, graph, split)
+    # What can be refused is refused before anything in the folder is touched.
+    identity = _run(model, graph, split)
+    check_trainable(graph, split)
+    usable_device(model.device)
+    check_folder(folder)
+    if resume:
+        finished = _finished(folder, identity)
+        if finished is not None:
+            return finished
+    else:
+        # The old result goes first: a run that is killed must not leave it beside a half-done new one.
+        (folder / RESULT_FILE).unlink(missing_ok=True)
+        _remove_checkpoints(folder)
+    model.fit(graph, split, checkpoints=folder / CHECKPOINTS, on_step=on_step)
+    probabilities = model.predict_proba(graph)
+    model.save(folder)
+    labels = model.classes_[probabilities.argmax(axis=1)]
+    write_predictions(folder / PREDICTIONS_FILE, graph, labels, probabilities, model.classes_)
+    result = {**result_of(model, graph, split, probabilities), "out": str(folder), "run": identity}
+    with atomic_write(folder / RESULT_FILE) as temporary:
+        temporary.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    _remove_checkpoints(folder)
+    return result
+
+
+def result_of(
+    model: GOALClassifier, graph: Graph, split: Split, probabilities: np.ndarray[Any, Any] | None = None
+) -> dict[str, Any]:
+    """What a fit came to. The test labels are read here, once, to score."""
+    if probabilities is None:
+        probabilities = model.predict_proba(graph)
+    right = probabilities.argmax(axis=1) == graph.y
+    half = model.missing_half_
+    return {
+        "name": graph.name,
+        "preset": model.preset,
+        "split": split.kind,
+        "seed": model.seed,
+        "val_accuracy": float(right[split.val].mean()),
+        "test_accuracy": float(right[split.test].mean()) if len(split.test) else None,
+        "seconds": model.seconds_,
+        "epochs": model.history_["classifier"].epochs,
+        "peak_memory_mb": peak_memory_mb(),
+        "coefficients": model.coefficients_,
+        "tendency": model.diagnosis_.tendency,
+        "contradiction": model.diagnosis_.contradiction,
+        "ks": model.diagnosis_.ks,
+        "missing_half": half.kind,
+        "missing_half_edges": half.num_edges,
+        "missing_half_test_homophily": half.homophily(graph.y, split.test),
+        "encoder": half.encoder,
+        "encoder_share": model.encoder_share_,
+        "fingerprint": graph.fingerprint,
+    }
+
+
+def summary(result: dict[str, Any]) -> str:
+    """A result in a few lines for a person."""
+    seconds, test = result["seconds"], result["test_accuracy"]
+    strengths = "; ".join(
+        ", ".join(f"{name} {value:.2f}" for name, value in layer.items()) for layer in result["coefficients"]
+    )
+    lines = [
+        f"{result['name'] or 'graph'}: {result['tendency']}-prone (D = {result['ks']:.3f}); found the "
+        f"{result['missing_half']} half, {result['missing_half_edges']:,} edges, with the encoder "
+        f"{result['encoder']}.",
+        f"Accuracy: validation {result['val_accuracy']:.2%}, test "
+        + ("unknown" if test is None else f"{test:.2%}")
+        + f" ({result['split']} split, seed {result['seed']}, preset {result['preset']}).",
+        f"Coefficients by layer: {strengths}. The encoder's say: {result['encoder_share']:.0%}.",
+        f"{seconds['total']:.1f} s: diagnosis {seconds['diagnose']:.1f}, missing half "
+        f"{seconds['complement']:.1f}, training {seconds['train']:.1f} ({result['epochs']} epochs); "
+        f"peak memory {result['peak_memory_mb']:.0f} MB.",
+    ]
+    if result["contradiction"]:
+        lines.append("The labels contradict the K-S verdict; `--follow labels` goes by the labels.")
+    if "out" in result:
+        lines.append(f"Model, result and predictions are in {result['out']}.")
+    return "\n".join(lines)
+
+
+def peak_memory_mb() -> float:
+    """The largest resident size of this process so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024
+
+
+def _run(model: GOALClassifier, graph: Graph, split: Split) -> str:
+    """A hash of all that decides what a run writes: the fit, and besides it names, labels and test nodes."""
+    digest = hashlib.sha256(model.run_identity(graph, split).encode())
+    names = [graph.name, split.kind, graph.classes.tolist(), graph.node_names().tolist()]
+    digest.update(json.dumps([*names, graph.fingerprint, split.test.tolist()]).encode())
+    return digest.hexdigest()
+
+
+def _remove_checkpoints(folder: Path) -> None:
+    """Remove our own files only: the user may keep other things in a folder of that name."""
+    checkpoints = folder / CHECKPOINTS
+    for stage in STAGES:
+        # Also what a kill in mid-write left: the file's name with a dot before it.
+        for file in (*checkpoints.glob(f"{stage}.safetensors"), *checkpoints.glob(f".{stage}.*.safetensors")):
+            file.unlink(missing_ok=True)
+    with suppress(OSError):  # not there, or not empty
+        checkpoints.rmdir()
+
+
+def _finished(folder: Path, identity: str) -> dict[str, Any] | None:
+    path = folder / RESULT_FILE
+    if not path.is_file():
+        return None
+    try:
+        result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(f"{path} is damaged ({error}): delete it, or start without --resume") from error
+    if result.get("run") != identity:
+        raise InputError(
+            f"{folder} holds a finished fit of other data, settings or seed: give another --out, "
+            "or drop --resume to replace it"
+        )
+    return result

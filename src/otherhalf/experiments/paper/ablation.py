@@ -1,0 +1,103 @@
+"""The ablation (``tab:ablation``): GOAL without one term of its convolution, and with one term alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from otherhalf.estimators.goal import COEFFICIENT_NAMES
+from otherhalf.estimators.presets import preset_settings
+from otherhalf.experiments.paper.experiment import Experiment, Request
+from otherhalf.experiments.paper.published import ABLATION, DATASETS, SHORT
+from otherhalf.experiments.paper.summaries import percent_cell, summary, summary_values, whole
+from otherhalf.experiments.paper.tasks import ALONE, variants
+from otherhalf.experiments.runner.benchmark_data import BenchmarkData
+from otherhalf.experiments.runner.job import Job
+from otherhalf.experiments.runner.store import Store
+from otherhalf.experiments.statistics import Summary
+from otherhalf.experiments.table import Table, best_in_bold
+
+PARAMS = {"preset": "paper"}
+
+
+class Ablation(Experiment):
+    """Variants in rows, data sets in columns.
+
+    A variant differs from GOAL in the classifier's coefficients only: the missing half is the one that GOAL
+    found on that split, and the classifier is trained anew on it from the same seed.
+    """
+
+    name = "ablation"
+    title = "Ablation: terms of the convolution"
+    label = "tab:ablation"
+    datasets = DATASETS
+    runs = 5  # up to eight trainings each; variants are compared on the same half, split by split
+
+    def jobs(self, request: Request) -> list[Job]:
+        """One for each data set and split, with all variants in it."""
+        return [job for data in request.datasets for job in _jobs(data, request.runs)]
+
+    def table(self, request: Request, store: Store) -> Table:
+        """Ours, and under it the paper's number and the gap."""
+        table = Table(["", *(SHORT.get(data, data) for data in request.datasets)])
+        columns = []
+        for data in request.datasets:
+            found = _summaries(data, request.runs, store)
+            cells = [percent_cell(ours, ABLATION[row][data][0]) for row, ours in found.items()]
+            columns.append(best_in_bold(cells, [None if s is None else s.mean for s in found.values()]))
+        for index, row in enumerate(ABLATION):
+            table.add(row, *(column[index] for column in columns))
+        table.notes = _notes(request)
+        return table
+
+    def values(self, request: Request, store: Store) -> dict[str, Any]:
+        """For each data set and variant: mean, std, runs, the paper's number, the gap, coefficients tried."""
+        datasets: dict[str, Any] = {}
+        for data in request.datasets:
+            tried = variants(_base(data))
+            datasets[data] = {
+                row: {
+                    **summary_values(ours, ABLATION[row][data][0]),
+                    "coefficients": [dict(zip(COEFFICIENT_NAMES, each, strict=True)) for each in tried[row]],
+                }
+                for row, ours in _summaries(data, request.runs, store).items()
+            }
+        return {"experiment": self.name, "runs": request.runs, "datasets": datasets}
+
+
+def _jobs(data: str, runs: int) -> list[Job]:
+    benchmark = BenchmarkData.named(data)
+    return [benchmark.job("ablation", "goal", PARAMS, seed, alone=list(ALONE)) for seed in range(runs)]
+
+
+def _summaries(data: str, runs: int, store: Store) -> dict[str, Summary | None]:
+    found = whole(store, _jobs(data, runs))
+    return {row: summary(found, "variants", row, "test") for row in ABLATION}
+
+
+def _base(data: str) -> tuple[float, ...]:
+    return preset_settings("paper", data).goal.coefficients
+
+
+def _notes(request: Request) -> list[str]:
+    notes = [
+        "Test accuracy in percent, mean ± standard deviation (ddof 1) over "
+        f"{request.runs} uniform split(s); the best mean of each column is bold. Under it the paper's number "
+        "and, in brackets, ours less the paper's. GOAL is the preset `paper`; every variant is trained on "
+        "the half that GOAL found, from the same seed.",
+        f"A term alone is trained with the strengths {' and '.join(f'{each:g}' for each in ALONE)}, and the "
+        "better on validation counts, split by split. Alone it is a mere scale of the layer, and with GOAL's "
+        "own strength, which may be 0.1 or 0, the layer would learn too slowly to be judged; the paper does "
+        "not say what it did.",
+    ]
+    same = []
+    for data in request.datasets:
+        base = _base(data)
+        absent = [n for n, strength in zip(COEFFICIENT_NAMES, base, strict=True) if strength == 0]
+        if absent:
+            same.append(f"{' and '.join(absent)} on {SHORT.get(data, data)}")
+    if same:
+        notes.append(
+            f"GOAL itself has no {', no '.join(same)}: the variant without that term is GOAL, and was not "
+            "trained again; likewise, variants whose coefficients are the same have the same numbers."
+        )
+    return notes

@@ -1,0 +1,28 @@
+"""Every experiment by name."""
+
+from __future__ import annotations
+
+from otherhalf.experiments.paper.ablation import Ablation
+from otherhalf.experiments.paper.arxiv import Arxiv
+from otherhalf.experiments.paper.autotune import Autotune
+from otherhalf.experiments.paper.discrimination import Discrimination
+from otherhalf.experiments.paper.eigenvalues import Eigenvalues
+from otherhalf.experiments.paper.experiment import Experiment
+from otherhalf.experiments.paper.filters import Filters
+from otherhalf.experiments.paper.table1 import PublishedSplits, Table1
+from otherhalf.experiments.paper.topology import Topology
+
+EXPERIMENTS: dict[str, Experiment] = {
+    each.name: each
+    for each in (
+        Table1(),
+        PublishedSplits(),
+        Ablation(),
+        Topology(),
+        Discrimination(),
+        Autotune(),
+        Arxiv(),
+        Eigenvalues(),
+        Filters(),
+    )
+}

@@ -1,0 +1,187 @@
+"""What a person sees while an experiment runs: a live table on a terminal, else a line per finished run."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO
+
+from otherhalf.experiments.runner.job import Job, Outcome
+from otherhalf.experiments.runner.run import Estimates, Finished, Group, OnEvent, Planned, Started, group_of
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+LINES_AROUND_TABLE = 6
+
+
+@contextmanager
+def progress_for(jobs: Iterable[Job], stream: TextIO | None = None) -> Iterator[OnEvent]:
+    """Give the callback for :func:`~otherhalf.experiments.runner.run.run` that shows how these jobs get on.
+
+    It writes to standard error, or ``stream``.
+    """
+    stream = sys.stderr if stream is None else stream
+    state = Progress(jobs)
+    if not stream.isatty():
+
+        def write(event: Planned | Started | Finished) -> None:
+            state.take(event)
+            line = state.line(event)
+            if line:
+                print(line, file=stream, flush=True)
+
+        yield write
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(file=stream, markup=False, highlight=False)  # a name may have brackets in it
+
+    def table() -> Table:
+        return state.table(console.height - LINES_AROUND_TABLE)
+
+    def show(event: Planned | Started | Finished) -> None:
+        state.take(event)
+        if isinstance(event, Finished) and not event.outcome.done:
+            console.print(state.line(event))  # stays above the table, which vanishes in the end
+
+    with Live(console=console, get_renderable=table, refresh_per_second=2, transient=True):
+        yield show
+
+
+@dataclass
+class Row:
+    """How far the jobs of a group are."""
+
+    total: int = 0
+    done: int = 0
+    failed: int = 0
+    running: int = 0
+
+
+class Progress:
+    """Counts the events of a run, and guesses how long the rest will take."""
+
+    def __init__(self, jobs: Iterable[Job]) -> None:
+        distinct = {job.key: job for job in jobs}
+        self.rows: dict[Group, Row] = {group_of(job): Row() for job in distinct.values()}
+        for job in distinct.values():
+            self.rows[group_of(job)].total += 1
+        self.total = len(distinct)
+        self.done = 0
+        self.workers = 1
+        self.estimates = Estimates()
+        self._several_tasks = len({job.task for job in distinct.values()}) > 1
+        self._waiting: dict[str, Job] = distinct
+        self._running: dict[str, float] = {}
+        self._since = time.monotonic()
+
+    def take(self, event: Planned | Started | Finished) -> None:
+        """Count an event."""
+        if isinstance(event, Planned):
+            self.workers, self.estimates = max(1, event.workers), event.estimates
+            for job in event.reused:
+                self._end(job)
+        elif isinstance(event, Started):
+            self._running[event.job.key] = time.monotonic()
+            self.rows[group_of(event.job)].running += 1
+        else:
+            self._running.pop(event.job.key, None)
+            self.rows[group_of(event.job)].running -= 1
+            self.rows[group_of(event.job)].failed += not event.outcome.done
+            self._end(event.job)
+
+    def seconds_left(self) -> float | None:
+        """The rest of what runs and all that waits, shared among the workers; None where nothing is known.
+
+        A group of which nothing has been run yet is taken to be like the mean of the others.
+        """
+        known = [mean for group in self.rows if (mean := self.estimates.of_group(group)) is not None]
+        if not known:
+            return None
+        usual = sum(known) / len(known)
+        now = time.monotonic()
+        seconds = []
+        # Copied, because the table asks from a thread of its own.
+        for key, job in list(self._waiting.items()):
+            guess = self.estimates.of(job)
+            spent = now - self._running.get(key, now)
+            seconds.append(max(0.0, (usual if guess is None else guess) - spent))
+        # The last run cannot be shared.
+        return max([sum(seconds) / self.workers, *seconds])
+
+    def line(self, event: Planned | Started | Finished) -> str:
+        """What is said of an event where there is no table; nothing of a start."""
+        if isinstance(event, Planned) and event.reused:
+            return f"{len(event.reused)} of {self.total} runs are there already"
+        if not isinstance(event, Finished):
+            return ""
+        width = len(str(self.total))
+        rest = f" ({self._left()})" if self.done < self.total else ""
+        return f"[{self.done:{width}}/{self.total}] {self._name(event.job)}: {_told(event.outcome)}{rest}"
+
+    def table(self, most_rows: int) -> Table:
+        """The groups; where there are too many, those that are at work and those that wait come first."""
+        from rich.table import Table
+
+        left = self._left()
+        caption = (
+            f"{self.done} of {self.total} runs, {_duration(time.monotonic() - self._since)} so far, {left}"
+        )
+        table = Table(caption=caption, caption_justify="left")
+        for heading in ("data", "model", "done", "running", "failed", "mean s"):
+            table.add_column(heading, justify="left" if heading in ("data", "model") else "right")
+        urgent = sorted(self.rows.items(), key=lambda item: _urgency(item[1]))[: max(1, most_rows)]
+        shown = {group for group, _ in urgent}
+        for group, row in self.rows.items():
+            if group not in shown:
+                continue
+            mean = self.estimates.of_group(group)
+            table.add_row(
+                f"{group[0]} {group[1]}" if self._several_tasks else group[1],
+                group[2],
+                f"{row.done}/{row.total}",
+                str(row.running or ""),
+                str(row.failed or ""),
+                "" if mean is None else f"{mean:.1f}",
+            )
+        return table
+
+    def _end(self, job: Job) -> None:
+        self._waiting.pop(job.key, None)
+        self.rows[group_of(job)].done += 1
+        self.done += 1
+
+    def _left(self) -> str:
+        left = self.seconds_left()
+        return "time left unknown" if left is None else f"about {_duration(left)} left"
+
+    def _name(self, job: Job) -> str:
+        words = [job.task if self._several_tasks else "", job.data, job.model, f"seed {job.model_seed}"]
+        return " ".join(word for word in words if word)
+
+
+def _told(outcome: Outcome) -> str:
+    if outcome.result is None:
+        return f"failed: {outcome.summary}"
+    test = outcome.result.get("test")
+    score = f"test {100 * test:.2f}" if isinstance(test, int | float) else "done"
+    return f"{score} in {outcome.seconds:.1f} s"
+
+
+def _urgency(row: Row) -> int:
+    if row.running:
+        return 0
+    return 1 if row.done < row.total else 2
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,21 @@
+"""JKNet."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from otherhalf.nn.backbone import Architecture
+from otherhalf.nn.models.gcn import GCN
+
+
+class JKNet(GCN):
+    """Jumping Knowledge (Xu et al. 2018): a GCN that predicts from all its hidden states side by side.
+
+    Call it as ``model(inputs, adjacency_with_self_loops)``.
+    """
+
+    def __init__(
+        self, num_features: int, num_classes: int, num_known: int, shape: Architecture | None = None
+    ) -> None:
+        shape = replace(shape or Architecture(), output="linear")
+        super().__init__(num_features, num_classes, num_known, shape)

@@ -1,0 +1,49 @@
+"""LINKX."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from otherhalf.nn.backbone import Architecture, SparseLinear, Trunk
+from otherhalf.nn.models.mlp import MLP
+from otherhalf.nn.ops.sparse import Features, SparseOperator
+
+
+class LinkxTrunk(Trunk):
+    r"""Where LINKX brings adjacency rows and features together.
+
+    .. math::
+        \mathbf{H} = [\mathbf{H}_A \,\|\, \mathbf{H}_X]\mathbf{W} + \mathbf{b} + \mathbf{H}_A + \mathbf{H}_X,
+        \quad \mathbf{H}_A = \mathbf{A}\mathbf{W}_A,
+        \quad \mathbf{H}_X = \mathbf{X}\mathbf{W}_X + \mathbf{b}_X
+    """
+
+    def __init__(self, num_features: int, num_known: int, width: int) -> None:
+        super().__init__(num_features, num_known, width, neighbours=True)
+        self.mix = SparseLinear(2 * width, width)
+
+    def forward(self, features: Features, neighbours: SparseOperator | None) -> Tensor:
+        """One hidden state per node."""
+        if self.neighbours is None or neighbours is None:
+            raise ValueError("LINKX reads the rows of the adjacency matrix: give inputs that have them")
+        of_rows: Tensor = self.neighbours(neighbours)
+        of_features: Tensor = self.features(features)
+        mixed: Tensor = self.mix(torch.cat([of_rows, of_features], dim=1))
+        return mixed + of_rows + of_features
+
+
+class LINKX(MLP):
+    r"""LINKX (Lim et al. 2021): :math:`\mathrm{MLP}(\sigma(\mathbf{H}))`, with H of :class:`LinkxTrunk`.
+
+    No message is passed: a node is known by its features and by whom it is joined to.
+    """
+
+    def __init__(
+        self, num_features: int, num_classes: int, num_known: int, shape: Architecture | None = None
+    ) -> None:
+        shape = replace(shape or Architecture(), trunk="features+neighbours")
+        super().__init__(num_features, num_classes, num_known, shape)
+        self.trunk = LinkxTrunk(num_features, num_known, shape.hidden)

@@ -1,0 +1,41 @@
+"""A CSR matrix times a dense one, row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from otherhalf.nn.ops.compiled import Int32s, compiled
+
+Floats = npt.NDArray[np.float32]
+
+
+@compiled("void(i4[::1], i4[::1], f4[::1], f4[:, ::1], f4[:, ::1], b1, i8, i8)")
+def add_rows(
+    crow: Int32s, col: Int32s, values: Floats, dense: Floats, out: Floats, anew: bool, first: int, last: int
+) -> None:
+    """Add the rows ``first`` … ``last`` − 1 of M H to ``out``, which is filled with zeros first if ``anew``.
+
+    M has the rows ``crow``, the columns ``col`` and these values. Four entries of a row are taken at a time,
+    so that the row of ``out`` is read and written a quarter as often; what is left over follows one by one.
+    A row is added up in one order whoever computes it, so the result does not depend on the threads.
+    """
+    width = dense.shape[1]
+    for i in range(first, last):
+        row = out[i]
+        if anew:
+            for v in range(width):
+                row[v] = np.float32(0.0)
+        entry, end = crow[i], crow[i + 1]
+        while entry + 4 <= end:
+            a, b, c, d = values[entry], values[entry + 1], values[entry + 2], values[entry + 3]
+            of_a, of_b = dense[col[entry]], dense[col[entry + 1]]
+            of_c, of_d = dense[col[entry + 2]], dense[col[entry + 3]]
+            for v in range(width):
+                row[v] += a * of_a[v] + b * of_b[v] + c * of_c[v] + d * of_d[v]
+            entry += 4
+        while entry < end:
+            a, of_a = values[entry], dense[col[entry]]
+            for v in range(width):
+                row[v] += a * of_a[v]
+            entry += 1

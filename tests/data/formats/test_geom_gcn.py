@@ -1,0 +1,83 @@
+"""Folders of Geom-GCN's files, as the user may have them."""
+
+import numpy as np
+import pytest
+
+from otherhalf.data.formats.geom_gcn import EDGES, NODES, NUM_SPLITS, split_file
+from otherhalf.data.source import Columns, open_data
+from otherhalf.errors import InputError
+
+LABELS = [0, 1, 0, 1, 0]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Five nodes, out of order, and four links, two of them one pair in both directions."""
+    rows = {0: "1,0,0", 1: "0,1,0", 2: "0,0,1", 3: "1,1,0", 4: "0,0,0"}
+    lines = [f"{node}\t{rows[node]}\t{LABELS[node]}" for node in (3, 0, 4, 2, 1)]
+    (tmp_path / NODES).write_text("node_id\tfeature\tlabel\n" + "\n".join(lines) + "\n")
+    (tmp_path / EDGES).write_text("node_id\tnode_id\n0\t1\n1\t0\n3\t2\n4\t2\n")
+    return tmp_path
+
+
+def test_rows_and_edges(folder):
+    graph = open_data(str(folder))
+    assert graph.name == folder.name
+    assert graph.x.toarray().tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 0, 0]]
+    assert graph.y.tolist() == LABELS
+    assert graph.edges.T.tolist() == [[0, 1], [2, 3], [2, 4]]
+    assert graph.fixed_splits == ()
+
+
+def test_direction_is_kept_where_it_is_asked_for(folder):
+    graph = open_data(str(folder), Columns(directed=True))
+    assert graph.directed
+    assert sorted(graph.edges.T.tolist()) == [[0, 1], [1, 0], [3, 2], [4, 2]]
+
+
+def test_columns_instead_of_rows(folder):
+    text = (folder / NODES).read_text().replace("1,0,0", "0").replace("0,1,0", "4,1").replace("1,1,0", "2,2")
+    (folder / NODES).write_text(text.replace("0,0,1", "3").replace("0,0,0", "1"))
+    assert open_data(str(folder)).x.toarray().tolist() == [
+        [1, 0, 0, 0, 0],
+        [0, 1, 0, 0, 1],
+        [0, 0, 0, 1, 0],
+        [0, 0, 1, 0, 0],
+        [0, 1, 0, 0, 0],
+    ]
+
+
+def test_splits_and_the_name_in_them(folder):
+    masks = {"train_mask": [1, 1, 0, 0, 0], "val_mask": [0, 0, 1, 0, 0], "test_mask": [0, 0, 0, 1, 1]}
+    for number in range(NUM_SPLITS):
+        np.savez(folder / split_file("pond", number), **{k: np.array(v) for k, v in masks.items()})
+    graph = open_data(str(folder))
+    assert graph.name == "pond"
+    assert len(graph.fixed_splits) == NUM_SPLITS
+    assert graph.fixed_splits[3].test.tolist() == [3, 4]
+    (folder / split_file("pond", 9)).unlink()
+    with pytest.raises(InputError, match=r"cannot be read as Geom-GCN.s files.*pond_split_0\.6_0\.2_9"):
+        open_data(str(folder))
+
+
+@pytest.mark.parametrize("file", [EDGES, NODES])
+def test_what_is_missing_or_wrong_is_said_in_one_sentence(folder, file):
+    (folder / file).write_text("node_id\tnode_id\nzero\tone\n")
+    with pytest.raises(InputError, match="cannot be read as Geom-GCN's files") as caught:
+        open_data(str(folder))
+    assert "\n" not in str(caught.value)
+    (folder / file).unlink()
+    with pytest.raises(InputError, match=f"is a folder without {file}: give an .npz file"):
+        open_data(str(folder))
+
+
+def test_columns_are_for_tables(folder):
+    with pytest.raises(InputError, match="columns can be named for tables only"):
+        open_data(str(folder), Columns(label="field"))
+
+
+def test_a_folder_does_not_hide_a_data_set(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "cora").mkdir()
+    monkeypatch.setattr("otherhalf.data.source.load", lambda name: f"the data set {name}")
+    assert open_data("cora") == "the data set cora"

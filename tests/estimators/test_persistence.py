@@ -1,0 +1,305 @@
+"""Models on disk: what was saved comes back bit for bit, and what is not whole is noticed and named."""
+
+import json
+import pickle
+import shutil
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+
+from otherhalf import BaselineClassifier, GOALClassifier, Graph, InputError, split
+from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.estimators import model_folder
+from otherhalf.estimators.model_folder import FORMAT_VERSION, MODEL_FILE
+
+SBM = contextual_sbm(num_nodes=150, num_classes=3, num_features=6, homophily=0.1, signal=3.0, seed=4)
+NAMES = np.array(["ä", "b,c", "d"])
+GRAPH = Graph(edges=SBM.edges, x=SBM.x, y=NAMES[SBM.y], ids=[f"n{i}" for i in range(150)], name="small")
+GROWN = Graph(
+    edges=np.concatenate([SBM.edges, [[150, 151, 150], [0, 1, 151]]], axis=1),
+    x=np.concatenate([SBM.x, SBM.x[:2] + 0.1]),
+    ids=[f"n{i}" for i in range(152)],
+)
+
+
+def quick(**options):
+    return GOALClassifier(**{"encoder": "mlp", "epochs": 5, "hidden": 8, **options})
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return quick().fit(GRAPH, split(GRAPH))
+
+
+@pytest.fixture(scope="module")
+def other():
+    return quick(seed=1).fit(GRAPH, split(GRAPH))
+
+
+@pytest.fixture
+def folder(fitted, tmp_path):
+    fitted.save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def weights_of(folder):
+    (path,) = folder.glob("*.safetensors")
+    return path
+
+
+def refusal(path):
+    with pytest.raises(InputError) as caught:
+        GOALClassifier.load(path)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def edit(folder, change):
+    """Change the description and give it the checksum that belongs to it, as a forger would."""
+    path = folder / MODEL_FILE
+    description = json.loads(path.read_text())
+    change(description)
+    description["checksum"] = model_folder._checksum(description)
+    path.write_text(json.dumps(description))
+
+
+class TestRoundTrip:
+    def test_predictions_bit_for_bit(self, fitted, folder):
+        loaded = GOALClassifier.load(folder)
+        assert np.array_equal(loaded.predict_proba(GRAPH), fitted.predict_proba(GRAPH))
+        assert np.array_equal(loaded.predict_proba(GROWN), fitted.predict_proba(GROWN))
+        assert np.array_equal(loaded.predict(GRAPH), fitted.predict(GRAPH))
+
+    def test_everything_learned_comes_back(self, fitted, folder):
+        loaded = GOALClassifier.load(str(folder))
+        assert loaded.get_params() == fitted.get_params()
+        assert loaded.classes_.tolist() == fitted.classes_.tolist() == sorted(NAMES)
+        assert loaded.settings_ == fitted.settings_
+        assert loaded.history_ == fitted.history_
+        assert loaded.coefficients_ == fitted.coefficients_
+        assert loaded.seconds_ == fitted.seconds_
+        assert loaded.diagnosis_.to_dict() == fitted.diagnosis_.to_dict()
+        assert np.array_equal(loaded.diagnosis_.connected, fitted.diagnosis_.connected)
+        assert np.array_equal(loaded.missing_half_.pairs, fitted.missing_half_.pairs)
+        assert repr(loaded.missing_half_) == repr(fitted.missing_half_)
+
+    def test_a_loaded_model_saves_the_same_files(self, folder, tmp_path):
+        GOALClassifier.load(folder).save(tmp_path / "again")
+        for path in folder.iterdir():
+            assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
+
+    @pytest.mark.parametrize("encoder", ["gcn", "gat", "structure"])
+    def test_sparse_features_number_classes_and_other_encoders(self, encoder, tmp_path):
+        x = sp.csr_matrix(np.maximum(SBM.x, 0))
+        graph = Graph(edges=SBM.edges, x=x, y=SBM.y)
+        model = quick(encoder=encoder, coefficients=(1, 2, 0, 0), learn_coefficients=False, norm="batch")
+        model.fit(graph, split(graph)).save(tmp_path)
+        loaded = GOALClassifier.load(tmp_path)
+        assert np.array_equal(loaded.predict_proba(graph), model.predict_proba(graph))
+        assert loaded.predict(graph).dtype == model.predict(graph).dtype == np.int64
+        assert loaded.get_params() == model.get_params()
+
+    def test_numbers_from_numpy_as_arguments(self, tmp_path):
+        model = quick(seed=np.int64(2), k=np.int32(5), lr=np.float32(0.02)).fit(GRAPH, split(GRAPH))
+        model.save(tmp_path)
+        loaded = GOALClassifier.load(tmp_path)
+        assert (loaded.seed, loaded.k, loaded.lr) == (2, 5, np.float32(0.02))
+        assert np.array_equal(loaded.predict_proba(GRAPH), model.predict_proba(GRAPH))
+
+
+class TestPlainModels:
+    @pytest.mark.parametrize(
+        ("kind", "options"),
+        [
+            ("mlp", {"scaling": "none"}),
+            ("gat", {}),
+            ("gprgnn", {"steps": 3, "walk_dropout": 0.5}),
+            ("linkx", {"norm": "batch"}),
+            ("acmgcn", {"layers": 3}),
+        ],
+    )
+    def test_predictions_bit_for_bit(self, kind, options, tmp_path):
+        model = BaselineClassifier(kind, hidden=8, epochs=4, **options).fit(GRAPH, split(GRAPH))
+        model.save(tmp_path)
+        loaded = BaselineClassifier.load(tmp_path)
+        assert loaded.get_params() == model.get_params()
+        assert (loaded.settings_, loaded.history_, loaded.seconds_) == (
+            model.settings_,
+            model.history_,
+            model.seconds_,
+        )
+        for graph in (GRAPH, GROWN):
+            assert np.array_equal(loaded.predict_proba(graph), model.predict_proba(graph))
+        assert loaded.predict(GRAPH).tolist() == model.predict(GRAPH).tolist()
+
+    def test_an_unfitted_one_has_nothing_to_save(self, tmp_path):
+        with pytest.raises(NotFittedError):
+            BaselineClassifier("gcn").save(tmp_path)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_each_class_reads_its_own(self, folder, tmp_path):
+        with pytest.raises(InputError, match=r"holds a GOALClassifier: load it with GOALClassifier\.load"):
+            BaselineClassifier.load(folder)
+        BaselineClassifier("mlp", hidden=8, epochs=2).fit(GRAPH, split(GRAPH)).save(tmp_path / "mlp")
+        assert "holds a BaselineClassifier: load it with" in refusal(tmp_path / "mlp")
+
+    def test_a_folder_from_before_there_were_two_is_goals(self, fitted, folder):
+        edit(folder, lambda d: d.pop("class"))
+        assert np.array_equal(GOALClassifier.load(folder).predict_proba(GRAPH), fitted.predict_proba(GRAPH))
+
+
+class TestNotWhole:
+    def test_newer_format(self, folder):
+        edit(folder, lambda d: d.update(format_version=FORMAT_VERSION + 1))
+        message = refusal(folder)
+        assert f"has format {FORMAT_VERSION + 1} and this otherhalf reads up to {FORMAT_VERSION}" in message
+        assert "upgrade otherhalf" in message
+
+    def test_weights_cut_short(self, folder):
+        path = weights_of(folder)
+        path.write_bytes(path.read_bytes()[:-1])
+        assert path.name in refusal(folder)
+        assert "altered or cut short" in refusal(folder)
+
+    def test_one_bit_of_the_weights_altered(self, folder):
+        path = weights_of(folder)
+        content = bytearray(path.read_bytes())
+        content[-5] ^= 1
+        path.write_bytes(content)
+        assert path.name in refusal(folder)
+
+    def test_weights_missing(self, folder):
+        path = weights_of(folder)
+        path.unlink()
+        assert f"{path.name} cannot be read (No such file or directory)" in refusal(folder)
+
+    def test_description_cut_short(self, folder):
+        path = folder / MODEL_FILE
+        path.write_text(path.read_text()[:-10])
+        assert f"{path} is damaged or cut short" in refusal(folder)
+
+    def test_description_empty_or_binary(self, folder):
+        for content in (b"", b"\xff\xfe\x00"):
+            (folder / MODEL_FILE).write_bytes(content)
+            assert "model.json is damaged or cut short" in refusal(folder)
+
+    def test_description_altered(self, folder):
+        path = folder / MODEL_FILE
+        assert '"seed": 0' in path.read_text()
+        path.write_text(path.read_text().replace('"seed": 0', '"seed": 1'))
+        assert f"{path} was altered after it was written" in refusal(folder)
+
+    def test_laid_out_otherwise_is_not_altered(self, fitted, folder):
+        path = folder / MODEL_FILE
+        path.write_text(json.dumps(json.loads(path.read_text()), indent=4, sort_keys=True))
+        loaded = GOALClassifier.load(folder)
+        assert np.array_equal(loaded.predict_proba(GRAPH), fitted.predict_proba(GRAPH))
+
+    @pytest.mark.parametrize("content", ["[]", "{}", '{"format_version": "1"}', "null"])
+    def test_some_other_json(self, folder, content):
+        (folder / MODEL_FILE).write_text(content)
+        assert "model.json is not a model of otherhalf" in refusal(folder)
+
+    def test_description_missing(self, folder, tmp_path):
+        (folder / MODEL_FILE).unlink()
+        assert f"{folder} holds no model.json" in refusal(folder)
+        assert "nowhere holds no model.json" in refusal(tmp_path / "nowhere")
+
+    def test_weights_of_another_shape(self, folder):
+        edit(folder, lambda d: d["settings"]["goal"]["shape"].update(hidden=9))
+        assert "do not fit the model described there" in refusal(folder)
+
+
+class Trap:
+    """Loading a pickle of this makes the file ``sprung``."""
+
+    def __init__(self, sprung):
+        self.sprung = sprung
+
+    def __reduce__(self):
+        return (open, (str(self.sprung), "w"))
+
+
+class TestPickles:
+    @pytest.fixture
+    def trap(self, tmp_path):
+        yield pickle.dumps(Trap(tmp_path / "sprung"))
+        assert not (tmp_path / "sprung").exists()
+
+    @pytest.mark.parametrize("name", ["model.pkl", "model.pickle", "model.pt", "model.pth", "model.joblib"])
+    def test_file(self, tmp_path, trap, name):
+        (tmp_path / name).write_bytes(trap)
+        assert f"{name} is a pickle, and loading one can run any code" in refusal(tmp_path / name)
+
+    def test_file_without_a_telling_name(self, tmp_path, trap):
+        (tmp_path / "model").write_bytes(trap)
+        assert "model holds no model.json" in refusal(tmp_path / "model")
+
+    def test_folder_with_a_pickle_for_a_model(self, tmp_path, trap):
+        (tmp_path / "model.pkl").write_bytes(trap)
+        assert "holds no model.json" in refusal(tmp_path)
+
+    def test_pickle_for_the_description(self, folder, trap):
+        (folder / MODEL_FILE).write_bytes(trap)
+        assert "model.json is damaged" in refusal(folder)
+
+    def test_pickle_for_the_weights(self, folder, trap):
+        weights_of(folder).write_bytes(trap)
+        assert "altered or cut short" in refusal(folder)
+
+    def test_pickle_for_the_weights_with_its_own_checksum(self, folder, trap):
+        weights_of(folder).write_bytes(trap)
+        digest = model_folder.hashlib.sha256(trap).hexdigest()
+        edit(folder, lambda d: d.update(weights_sha256=digest))
+        assert "is not a safetensors file" in refusal(folder)
+
+
+class TestReplacing:
+    def test_one_weights_file_is_left(self, folder, other):
+        old = weights_of(folder).name
+        other.save(folder)
+        names = {path.name for path in folder.iterdir()}
+        assert names == {MODEL_FILE, weights_of(folder).name}
+        assert old not in names
+        assert np.array_equal(GOALClassifier.load(folder).predict_proba(GRAPH), other.predict_proba(GRAPH))
+
+    def test_the_same_model_again(self, folder, fitted):
+        before = {path.name: path.read_bytes() for path in folder.iterdir()}
+        fitted.save(folder)
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+    @pytest.mark.parametrize("writes_before", [0, 1])
+    def test_a_kill_in_between_leaves_the_old_model(
+        self, folder, fitted, other, monkeypatch, writes_before, tmp_path
+    ):
+        class Killed(BaseException):
+            pass
+
+        done = []
+        original = model_folder.atomic_write
+
+        @contextmanager
+        def deadly(path):
+            if len(done) == writes_before:
+                raise Killed
+            done.append(path)
+            with original(path) as temporary:
+                yield temporary
+
+        monkeypatch.setattr(model_folder, "atomic_write", deadly)
+        with pytest.raises(Killed):
+            other.save(folder)
+        assert len(done) == writes_before
+        assert np.array_equal(GOALClassifier.load(folder).predict_proba(GRAPH), fitted.predict_proba(GRAPH))
+
+        monkeypatch.undo()
+        other.save(folder)
+        assert {path.name for path in folder.iterdir()} == {MODEL_FILE, weights_of(folder).name}
+
+    def test_a_moved_folder_loads(self, folder, fitted, tmp_path):
+        shutil.move(folder, tmp_path / "elsewhere")
+        loaded = GOALClassifier.load(tmp_path / "elsewhere")
+        assert np.array_equal(loaded.predict_proba(GRAPH), fitted.predict_proba(GRAPH))

@@ -1,0 +1,245 @@
+"""Fits kept in a folder: what they write, and that a killed one ends as if nothing had happened."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+import torch
+
+from otherhalf import GOALClassifier, Graph, InputError, Split, load, split, training
+from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.estimators.run_folder import fit_into, summary
+
+SBM = contextual_sbm(num_nodes=150, num_classes=3, num_features=6, homophily=0.1, signal=2.0, seed=4)
+GRAPH = Graph(edges=SBM.edges, x=SBM.x, y=SBM.y, ids=[f"n{i}" for i in range(150)], name="small")
+SPLIT = split(GRAPH)
+FILES = {"model.json", "predictions.csv", "result.json"}
+
+
+def quick(**options):
+    return GOALClassifier(**{"encoder": "mlp", "epochs": 20, "patience": 20, "hidden": 8, **options})
+
+
+def weights(folder):
+    (path,) = folder.glob("weights-*.safetensors")
+    return path.name, path.read_bytes()
+
+
+def same_outcome(one, two):
+    assert weights(one) == weights(two)
+    assert (one / "predictions.csv").read_bytes() == (two / "predictions.csv").read_bytes()
+    results = [json.loads((folder / "result.json").read_text()) for folder in (one, two)]
+    for result in results:
+        for of_this_run in ("seconds", "peak_memory_mb", "out"):
+            del result[of_this_run]
+    assert results[0] == results[1]
+
+
+class Killed(BaseException):
+    """Stands for a kill: nothing may catch it."""
+
+
+def killer(at_stage, at_step):
+    def on_step(stage, done, most):
+        if (stage, done) == (at_stage, at_step):
+            raise Killed
+
+    return on_step
+
+
+def killed_fit(model, folder, *place, resume=False):
+    """A fit that keeps its state at every step, and is killed after a certain one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+        with pytest.raises(Killed):
+            fit_into(model, GRAPH, SPLIT, folder, resume=resume, on_step=killer(*place))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    return folder, fit_into(quick(), GRAPH, SPLIT, folder)
+
+
+class TestFinished:
+    def test_what_it_writes(self, finished):
+        folder, result = finished
+        assert {path.name for path in folder.iterdir()} == FILES | {weights(folder)[0]}
+        assert json.loads((folder / "result.json").read_text()) == result
+        model = GOALClassifier.load(folder)
+        assert result["test_accuracy"] == pytest.approx(model.score(GRAPH, SPLIT.test))
+        assert result["val_accuracy"] == pytest.approx(model.score(GRAPH, SPLIT.val))
+        rows = (folder / "predictions.csv").read_text().splitlines()
+        assert [row.split(",")[:2] for row in rows[1:]] == [
+            [str(name), str(label)] for name, label in zip(GRAPH.ids, model.predict(GRAPH), strict=True)
+        ]
+        assert result["epochs"] == len(model.history_["classifier"].losses)
+        parts = result["seconds"]
+        assert parts["total"] == pytest.approx(sum(parts[k] for k in ("diagnose", "complement", "train")))
+
+    def test_without_a_folder_the_result_is_the_same(self, finished):
+        alone = fit_into(quick(), GRAPH, SPLIT, None)
+        assert set(finished[1]) - set(alone) == {"out", "run"}
+        for key in ("test_accuracy", "val_accuracy", "coefficients", "fingerprint", "ks"):
+            assert alone[key] == finished[1][key]
+
+    def test_resuming_it_returns_at_once(self, finished, monkeypatch):
+        monkeypatch.setattr(GOALClassifier, "fit", None)
+        before = {path.name: path.read_bytes() for path in finished[0].iterdir()}
+        assert fit_into(quick(), GRAPH, SPLIT, finished[0], resume=True) == finished[1]
+        assert {path.name: path.read_bytes() for path in finished[0].iterdir()} == before
+
+    def test_no_test_nodes(self):
+        everyone = Split(SPLIT.train, SPLIT.val, [])
+        result = fit_into(quick(epochs=1), GRAPH, everyone, None)
+        assert result["test_accuracy"] is None
+        assert "test unknown" in summary(result)
+
+    @pytest.mark.parametrize(
+        ("model", "graph", "parts"),
+        [
+            (quick(seed=1), GRAPH, SPLIT),
+            (quick(k=3), GRAPH, SPLIT),
+            (quick(follow="labels"), GRAPH, SPLIT),
+            (quick(), replace(GRAPH, x=GRAPH.x + 1), SPLIT),
+            (quick(), replace(GRAPH, edges=GRAPH.edges[:, 1:]), SPLIT),
+            (quick(), replace(GRAPH, y=(GRAPH.y + 1) % 3), SPLIT),
+            (quick(), replace(GRAPH, ids=None), SPLIT),
+            (quick(), replace(GRAPH, classes=["a", "b", "c"]), SPLIT),
+            (quick(), GRAPH, split(GRAPH, seed=1)),
+            (quick(), GRAPH, Split(SPLIT.train, SPLIT.val, SPLIT.test[1:], kind="uniform", seed=0)),
+        ],
+        ids=["seed", "k", "follow", "x", "edges", "y", "ids", "classes", "split", "test nodes"],
+    )
+    def test_resuming_it_with_anything_else_is_refused(self, finished, model, graph, parts):
+        before = {path.name: path.read_bytes() for path in finished[0].iterdir()}
+        with pytest.raises(InputError, match="holds a finished fit of other data, settings or seed"):
+            fit_into(model, graph, parts, finished[0], resume=True)
+        assert {path.name: path.read_bytes() for path in finished[0].iterdir()} == before
+
+    def test_damaged_result(self, tmp_path):
+        (tmp_path / "result.json").write_text('{"run": ')
+        with pytest.raises(InputError, match=r"result.json is damaged .* delete it"):
+            fit_into(quick(), GRAPH, SPLIT, tmp_path, resume=True)
+
+
+class TestKilled:
+    @pytest.mark.parametrize(
+        "kills",
+        [
+            [("encoder-mlp", 30)],
+            [("head", 7)],
+            [("search", 150)],
+            [("classifier", 11)],
+            [("classifier", 20)],
+            [("encoder-mlp", 1), ("head", 2), ("classifier", 3), ("classifier", 4)],
+        ],
+        ids=str,
+    )
+    def test_it_ends_as_if_nothing_had_happened(self, finished, tmp_path, kills):
+        for place in kills:
+            killed_fit(quick(), tmp_path, *place, resume=True)
+            assert not (tmp_path / "result.json").exists()
+        steps = []
+        fit_into(quick(), GRAPH, SPLIT, tmp_path, resume=True, on_step=lambda *step: steps.append(step))
+        same_outcome(tmp_path, finished[0])
+        stage, step = kills[-1]
+        if stage != "search":  # the search keeps no state: it is short, and done again
+            further = [done for name, done, _ in steps if name == stage]
+            assert further[:1] == ([] if kills == [("classifier", 20)] else [step + 1])  # 20: it was over
+        assert {path.name for path in tmp_path.iterdir()} == FILES | {weights(tmp_path)[0]}
+
+    def test_killed_while_the_outcome_is_written(self, finished, tmp_path, monkeypatch):
+        def kill(*_):
+            raise Killed
+
+        monkeypatch.setattr("otherhalf.estimators.run_folder.write_predictions", kill)
+        with pytest.raises(Killed):
+            fit_into(quick(), GRAPH, SPLIT, tmp_path)
+        monkeypatch.undo()
+        fit_into(quick(), GRAPH, SPLIT, tmp_path, resume=True)
+        same_outcome(tmp_path, finished[0])
+
+    def test_other_data_or_seed_is_refused(self, tmp_path):
+        killed_fit(quick(), tmp_path, "encoder-mlp", 3)
+        for model, graph in ((quick(seed=1), GRAPH), (quick(), replace(GRAPH, x=GRAPH.x + 1))):
+            with pytest.raises(InputError, match="belongs to a run with other data, settings or seed"):
+                fit_into(model, graph, SPLIT, tmp_path, resume=True)
+
+    def test_without_resume_it_starts_anew(self, finished, tmp_path):
+        killed_fit(quick(seed=1), tmp_path, "head", 3)
+        steps = []
+        fit_into(quick(), GRAPH, SPLIT, tmp_path, on_step=lambda *step: steps.append(step))
+        assert steps[0][:2] == ("encoder-mlp", 1)
+        same_outcome(tmp_path, finished[0])
+
+    def test_an_old_result_is_gone_once_a_new_fit_has_begun(self, tmp_path):
+        fit_into(quick(epochs=1), GRAPH, SPLIT, tmp_path)
+        killed_fit(quick(seed=1), tmp_path, "encoder-mlp", 1)
+        assert not (tmp_path / "result.json").exists()
+
+
+class TestTheUsersFolder:
+    def test_what_is_not_ours_stays(self, tmp_path):
+        own = tmp_path / "checkpoints" / "my-other-model.safetensors"
+        own.parent.mkdir()
+        own.write_text("precious")
+        fit_into(quick(epochs=1), GRAPH, SPLIT, tmp_path)
+        assert own.read_text() == "precious"
+        assert [path.name for path in own.parent.iterdir()] == [own.name]
+
+    @pytest.mark.parametrize("wrong", [{"follow": "me"}, {"device": "tpu"}, {"encoder": "cnn"}])
+    def test_a_refused_fit_touches_nothing(self, finished, wrong):
+        before = {path.name: path.read_bytes() for path in finished[0].iterdir()}
+        with pytest.raises(InputError):
+            fit_into(quick(**wrong), GRAPH, SPLIT, finished[0])
+        assert {path.name: path.read_bytes() for path in finished[0].iterdir()} == before
+
+    def test_a_file_where_the_folder_should_be(self, tmp_path):
+        (tmp_path / "file").write_text("precious")
+        for place in (tmp_path / "file", tmp_path / "file" / "below"):
+            with pytest.raises(InputError, match=r"is no folder that can be written to .* choose another"):
+                fit_into(quick(), GRAPH, SPLIT, place, on_step=killer("encoder-mlp", 1))  # not so far
+        assert (tmp_path / "file").read_text() == "precious"
+
+
+def command(*arguments):
+    # As many threads as here: sums are taken in another order with another number of them.
+    environment = {**os.environ, "OMP_NUM_THREADS": str(torch.get_num_threads())}
+    return subprocess.Popen(
+        [sys.executable, "-c", "from otherhalf.cli.commands import main; main()", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
+
+
+def test_sigkill(tmp_path):
+    """The real thing: a process killed at each stage, one after the other, and taken up again each time."""
+    data = "csbm:nodes=400,classes=3,features=8,homophily=0.1,seed=3"
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    for stage in ("encoder-mlp", "head"):
+        process = command("fit", data, "--out", str(killed), "--resume", "--json")
+        awaited = killed / "checkpoints" / f"{stage}.safetensors"
+        deadline = time.monotonic() + 120
+        while process.poll() is None and not awaited.exists():
+            assert time.monotonic() < deadline, f"no checkpoint of the stage {stage}"
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert process.returncode == -signal.SIGKILL
+        assert not (killed / "result.json").exists()
+    last = command("fit", data, "--out", str(killed), "--resume", "--json")
+    graph = load(data)
+    undisturbed = fit_into(GOALClassifier(), graph, split(graph), whole)
+    out, err = last.communicate(timeout=120)
+    assert (last.returncode, err) == (0, b"")
+    assert out.count(b"\n") == 1  # the object alone, whatever libraries print when they are loaded
+    assert json.loads(out)["coefficients"] == undisturbed["coefficients"]
+    same_outcome(whole, killed)
+    assert not (killed / "checkpoints").exists()

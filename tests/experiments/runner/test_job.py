@@ -1,0 +1,105 @@
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from otherhalf.errors import InputError
+from otherhalf.experiments.runner.job import Job, Outcome
+
+FIELDS = {
+    "task": "fit",
+    "data": "cora",
+    "data_hash": "abc",
+    "model": "gcn",
+    "options": {"lr": 0.01, "shape": {"hidden": 64}},
+    "split": "uniform",
+    "seed": 3,
+}
+
+
+def job(**changes):
+    return Job(**{**FIELDS, **changes})
+
+
+def test_the_key_is_the_same_on_every_machine_and_in_every_version():
+    # Were it to change, every record there is would count for nothing.
+    assert job().key == "fb94c60ee972d2a5733ec2c4ff586dda1bb643d32fd5e64ed7414b000671f37d"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"task": "half"},
+        {"data": "texas"},
+        {"data_hash": "abd"},
+        {"model": "mlp"},
+        {"options": {"lr": 0.02, "shape": {"hidden": 64}}},
+        {"options": {"lr": 0.01, "shape": {"hidden": 64}, "bias": False}},
+        {"split": "fixed"},
+        {"seed": 4},
+    ],
+)
+def test_every_field_is_in_the_key(changes):
+    assert job(**changes).key != job().key
+
+
+def test_the_way_options_are_written_is_not_in_the_key():
+    one = job(
+        options={"a": (1, 2), "b": np.float64(0.1), "c": np.int32(7), "d": np.bool_(True)}, seed=np.int64(3)
+    )
+    two = job(options={"d": True, "c": 7, "b": 0.1, "a": [1, 2]})
+    assert one.key == two.key
+    assert one == two
+
+
+def test_whole_numbers_and_fractions_are_told_apart():
+    assert job(options={"a": 1}).key != job(options={"a": 1.0}).key
+
+
+def test_options_changed_later_by_the_caller_do_not_change_the_job():
+    options = {"list": [1]}
+    made = job(options=options)
+    options["list"].append(2)
+    assert made.key == job(options={"list": [1]}).key
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_number_that_json_lacks_is_refused(value):
+    with pytest.raises(InputError, match=r"cora gcn.*finite"):
+        job(options={"lr": value})
+
+
+def test_a_seed_must_be_whole():
+    with pytest.raises(TypeError):
+        job(seed=1.5)
+
+
+plain_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.dictionaries(st.text(), plain_values, max_size=4), st.text(), st.integers())
+def test_a_job_comes_back_from_json_with_the_same_key(options, name, seed):
+    made = job(options=options, data=name, seed=seed)
+    again = Job.from_dict(json.loads(json.dumps(made.to_dict())))
+    assert again == made
+    assert again.key == made.key
+
+
+@pytest.mark.parametrize("values", [{**FIELDS, "more": 1}, {"task": "fit"}])
+def test_missing_and_unknown_fields_are_refused(values):
+    with pytest.raises(TypeError):
+        Job.from_dict(values)
+
+
+def test_the_summary_of_a_traceback_is_its_last_line():
+    outcome = Outcome(None, 0.0, 0.0, 1, "crash", "Traceback\n  File x\nKeyError: 'a'\n")
+    assert outcome.summary == "KeyError: 'a'"
+    assert not outcome.done

@@ -1,0 +1,181 @@
+"""Accuracy and ROC-AUC against scikit-learn's, and what they select when a model is trained by them."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score, roc_auc_score
+
+from otherhalf import GOALClassifier, InputError, split
+from otherhalf.complement.encoder import fit_supervised
+from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.estimators.baseline import BaselineClassifier
+from otherhalf.graph import Split
+from otherhalf.nn.backbone import Architecture
+from otherhalf.nn.inputs import Scaling, node_inputs
+from otherhalf.nn.models.registry import build, operators
+from otherhalf.training.loop import TrainingSettings, seeded
+from otherhalf.training.metrics import METRICS, check_metric, score
+
+TWO = contextual_sbm(num_nodes=150, num_classes=2, num_features=6, homophily=0.6, signal=0.7, seed=4)
+THREE = contextual_sbm(num_nodes=120, num_classes=3, num_features=6, seed=1)
+PARTS = split(TWO, seed=0)
+ONE_CLASS_TO_STOP_BY = Split(train=PARTS.train, val=PARTS.val[TWO.y[PARTS.val] == 1], test=PARTS.test)
+
+# Few distinct values, so that ties are many.
+margins = st.sampled_from([-8.0, -2.0, -0.5, -0.25, 0.0, 0.25, 1.0, 3.0]) | st.floats(-8, 8, width=32)
+labelled = st.lists(st.tuples(margins, st.integers(0, 1)), min_size=2, max_size=40)
+both_classes = labelled.filter(lambda rows: len({y for _, y in rows}) == 2)
+
+
+def logits_of(rows, level=0.0):
+    margin = np.array([m for m, _ in rows], dtype=np.float32)
+    logits = np.stack([np.full_like(margin, level), margin + np.float32(level)], axis=1)
+    return logits, np.array([y for _, y in rows])
+
+
+# ---------------------------------------------------------------------- values
+
+
+@settings(deadline=None)
+@given(both_classes)
+def test_roc_auc_is_scikit_learns(rows):
+    logits, y = logits_of(rows)
+    assert score("roc_auc", logits, y) == pytest.approx(roc_auc_score(y, logits[:, 1]), abs=1e-12)
+
+
+@settings(deadline=None)
+@given(both_classes)
+def test_logits_and_probabilities_agree(rows):
+    # On a grid: margins that differ in a float's last digits only may become ties as probabilities.
+    logits, y = logits_of([(round(m * 64) / 64, y) for m, y in rows])
+    logits = logits.astype(np.float64)
+    probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    assert score("roc_auc", probabilities, y) == pytest.approx(score("roc_auc", logits, y), abs=1e-12)
+    assert score("roc_auc", probabilities, y) == pytest.approx(roc_auc_score(y, probabilities[:, 1]))
+    assert score("accuracy", probabilities, y) == score("accuracy", logits, y)
+
+
+@settings(deadline=None)
+@given(both_classes, st.sampled_from([-64.0, -2.0, 16.0]))
+def test_only_the_difference_of_logits_counts(rows, level):
+    rows = [(round(m * 4) / 4, y) for m, y in rows]  # exact at any level
+    (plain, y), (moved, _) = logits_of(rows), logits_of(rows, level)
+    assert score("roc_auc", moved, y) == score("roc_auc", plain, y)
+    assert score("roc_auc", plain[:, ::-1], y) == pytest.approx(1 - score("roc_auc", plain, y))
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 30), st.integers(2, 5))
+def test_accuracy_is_scikit_learns(seed, nodes, classes):
+    rng = np.random.default_rng(seed)
+    scores, y = rng.integers(0, 4, (nodes, classes)).astype(np.float32), rng.integers(0, classes, nodes)
+    assert score("accuracy", scores, y) == pytest.approx(accuracy_score(y, scores.argmax(axis=1)))
+
+
+def test_by_hand():
+    y = np.array([0, 1, 1])
+    scores = np.array([[0.6, 0.4], [0.7, 0.3], [0.4, 0.6]])
+    assert score("accuracy", scores, y) == pytest.approx(2 / 3)
+    assert score("roc_auc", scores, y) == 0.5  # above the 0 stands one of the two 1s
+    scores[1] = scores[0]
+    assert score("roc_auc", scores, y) == 0.75  # a tie counts half
+
+
+@pytest.mark.parametrize("only", [0, 1])
+def test_one_class_alone_has_no_roc_auc(only):
+    scores = np.array([[0.6, 0.4], [0.3, 0.7]])
+    assert math.isnan(score("roc_auc", scores, np.array([only, only])))
+    assert score("accuracy", scores, np.array([only, only])) == 0.5
+
+
+# ---------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_two_classes_have_every_metric(metric):
+    check_metric(metric, 2)
+    check_metric(metric, 2, np.array([0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("f1", 2), "there is no metric 'f1': choose one of accuracy, roc_auc"),
+        (("roc_auc", 3), "ROC-AUC is for two classes and there are 3: choose accuracy"),
+        (("roc_auc", 1), "ROC-AUC is for two classes and there are 1: choose accuracy"),
+        (
+            ("roc_auc", 2, np.array([1, 1])),
+            "all validation nodes have one class, and then there is no ROC-AUC",
+        ),
+    ],
+)
+def test_metrics_that_cannot_be_had_are_refused(arguments, message):
+    with pytest.raises(InputError, match=message):
+        check_metric(*arguments)
+
+
+def test_accuracy_needs_neither_two_classes_nor_both_of_them():
+    check_metric("accuracy", 7)
+    check_metric("accuracy", 2, np.array([1, 1]))
+
+
+# ---------------------------------------------------------------------- selecting by it
+
+
+@pytest.mark.parametrize("kind", ["mlp", "gcn"])
+def test_training_keeps_the_epoch_with_the_best_roc_auc(kind):
+    inputs = node_inputs(TWO, Scaling.fit(TWO.x, "auto"))
+    arguments = (inputs, *operators(kind, TWO, inputs))
+    seen = []
+
+    def remember(done, most):
+        with torch.no_grad():
+            margin = module.eval()(*arguments).diff(dim=1).squeeze(1).numpy()
+        seen.append(roc_auc_score(TWO.y[PARTS.val], margin[PARTS.val]))
+
+    with seeded(0):
+        module = build(kind, 6, 2, TWO.num_nodes, Architecture(hidden=8))
+        plan = TrainingSettings(epochs=25)
+        history = fit_supervised(module, arguments, TWO, PARTS, plan, metric="roc_auc", on_epoch=remember)
+    assert [first for first, _ in history.scores] == pytest.approx(seen, abs=1e-9)
+    assert len(set(seen)) > 3
+    assert seen[history.best_epoch] == pytest.approx(max(seen), abs=1e-9)
+    assert history.best_epoch == max(range(25), key=lambda epoch: history.scores[epoch])
+    best = score("roc_auc", module(*arguments).detach().numpy()[PARTS.val], TWO.y[PARTS.val])
+    assert best == history.best_score[0]  # its weights are the ones that were kept
+
+
+@pytest.mark.parametrize("kind", ["gcn", "linkx"])
+def test_a_baseline_selects_by_it(kind):
+    model = BaselineClassifier(kind, epochs=20, hidden=8, metric="roc_auc").fit(TWO, PARTS)
+    history = model.history_
+    assert history.best_score[0] == max(first for first, _ in history.scores)
+    found = score("roc_auc", model.predict_proba(TWO)[PARTS.val], TWO.y[PARTS.val])
+    assert found == pytest.approx(history.best_score[0], abs=1e-3)  # probabilities may round to ties
+
+
+def test_goal_selects_by_it():
+    options = {"encoder": "gcn", "epochs": 15, "hidden": 8, "blend": False}
+    model = GOALClassifier(metric="roc_auc", **options).fit(TWO, PARTS)
+    for stage in ("encoder", "classifier"):
+        history = model.history_[stage]
+        assert history.best_score[0] == max(first for first, _ in history.scores)
+    found = score("roc_auc", model.predict_proba(TWO)[PARTS.val], TWO.y[PARTS.val])
+    assert found == pytest.approx(model.history_["classifier"].best_score[0], abs=1e-3)
+
+
+@pytest.mark.parametrize("model", [GOALClassifier(metric="roc_auc"), BaselineClassifier(metric="roc_auc")])
+def test_three_classes_are_refused_before_anything_is_trained(model):
+    with pytest.raises(InputError, match="ROC-AUC is for two classes and there are 3"):
+        model.fit(THREE)
+    assert not hasattr(model, "history_")
+
+
+def test_validation_nodes_of_one_class_are_refused():
+    with pytest.raises(InputError, match="all validation nodes have one class"):
+        BaselineClassifier("mlp", metric="roc_auc").fit(TWO, ONE_CLASS_TO_STOP_BY)
+    BaselineClassifier("mlp", epochs=2).fit(TWO, ONE_CLASS_TO_STOP_BY)  # which accuracy can do with
