@@ -1,9 +1,9 @@
 """Write the tables and figures of docs/results.md, and the README's, from the records in results/runs.
 
     python scripts/results_page.py           write them
-    python scripts/results_page.py --check   fail if they are not what the records say
+    python scripts/results_page.py --check   fail if they differ from the records
 
-No data set is needed: a table is made from the records alone, by the code of `otherhalf reproduce`.
+No data set is needed: the code of `otherhalf reproduce` makes a table from the records only.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COMMAND = "python scripts/results_page.py"
 
 
 def tables(store: Store) -> dict[Path, dict[str, Table]]:
-    """Every table by the file and the mark it belongs to."""
+    """Return every table, by its file and the name of its marks there."""
     page = {}
     for name, experiment in EXPERIMENTS.items():
         page[name] = experiment.table(experiment.request(), store)
@@ -36,9 +36,9 @@ def tables(store: Store) -> dict[Path, dict[str, Table]]:
 
 
 def cost(experiment: Experiment, store: Store) -> str:
-    """What the runs of an experiment took, as far as they have been made."""
-    found = [store.get(job) for job in experiment.reported(experiment.request(), store)]
-    seconds = [record.seconds for record in found if record is not None]
+    """Return a sentence about the number and the duration of the runs that have records."""
+    records = [store.get(job) for job in experiment.reported(experiment.request(), store)]
+    seconds = [record.seconds for record in records if record is not None]
     if not seconds:
         return "No run has been made yet."
     minutes = sum(seconds) / 60
@@ -46,8 +46,8 @@ def cost(experiment: Experiment, store: Store) -> str:
     return f"Made of {len(seconds):,} runs, which took {took} of one core."
 
 
-def written(file: Path, content: dict[str, Table]) -> str:
-    """The file with each table between its marks."""
+def with_tables(file: Path, content: dict[str, Table]) -> str:
+    """Return the text of a file with each table between its marks."""
     text = file.read_text(encoding="utf-8")
     for name, table in content.items():
         marks = re.compile(f"<!-- {name} -->\n.*?<!-- end -->", flags=re.DOTALL)
@@ -59,7 +59,7 @@ def written(file: Path, content: dict[str, Table]) -> str:
 
 
 def draw(store: Store, folder: Path) -> list[Path]:
-    """Every figure whose records are there."""
+    """Draw every figure that has records, and return the files."""
     return [
         path
         for experiment in EXPERIMENTS.values()
@@ -72,7 +72,7 @@ def main() -> None:
     store = Store(ROOT / "results" / "runs")
     check = "--check" in sys.argv[1:]
     for file, content in tables(store).items():
-        new = written(file, content)
+        new = with_tables(file, content)
         if not check:
             file.write_text(new, encoding="utf-8")
         elif new != file.read_text(encoding="utf-8"):
@@ -82,9 +82,9 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         for path in draw(store, Path(folder)):
-            # The drawing is compared where it is text; a picture's bytes depend on the machine's libraries.
-            kept = FIGURES / path.name
-            if path.suffix == ".svg" and not (kept.is_file() and kept.read_bytes() == path.read_bytes()):
+            # Only svg files are compared: the bytes of a png depend on the libraries of the machine.
+            old = FIGURES / path.name
+            if path.suffix == ".svg" and not (old.is_file() and old.read_bytes() == path.read_bytes()):
                 raise SystemExit(f"{path.name} is not what results/runs says: run {COMMAND}")
 
 

@@ -10,8 +10,9 @@ from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators.baseline import BaselineClassifier
 from otherhalf.graph import symmetric_adjacency
 from otherhalf.nn.models.acmgcn import AdaptiveChannelMixing
-from otherhalf.nn.models.gat import GraphAttention, Neighbourhoods
+from otherhalf.nn.models.gat import GraphAttention
 from otherhalf.nn.ops import compiled
+from otherhalf.nn.ops.attention import Neighbourhoods
 from otherhalf.nn.ops.sparse import SparseOperator, mean_adjacency
 
 NODES = 500
@@ -64,7 +65,7 @@ def test_graph_attention(z, adjacency, scale):
 def test_adaptive_channel_mixing(z, adjacency):
     mean, rows = mean_adjacency(adjacency, self_loops=True), SparseOperator.from_scipy(adjacency)
     torch.manual_seed(0)
-    assert_bit_equal(AdaptiveChannelMixing(64, 16, num_known=NODES), z, mean, rows)
+    assert_bit_equal(AdaptiveChannelMixing(64, 16, row_width=NODES), z, mean, rows)
 
 
 def assert_bit_equal(layer, z, *operators):

@@ -1,4 +1,4 @@
-"""The Graph and Split values: what goes in, what comes out, and that nothing changes them afterwards."""
+"""Graph and Split: what they accept, what they give, and that nothing changes them afterwards."""
 
 import copy
 import pickle
@@ -45,6 +45,21 @@ class TestEdges:
         graph = path_graph(edges=[[1, 0, 3], [0, 1, 1]], directed=True)
         assert graph.adjacency.toarray().tolist() == [[0, 1, 0, 0], [1, 0, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0]]
         assert graph.isolated.tolist() == [2]
+
+    def test_adjacency_in_each_direction_by_hand(self):
+        """0 → 1, 1 → 0, 3 → 1."""
+        graph = path_graph(edges=[[0, 1, 3], [1, 0, 1]], directed=True)
+        given = [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 1, 0, 0]]
+        assert graph.adjacency_in("given").toarray().tolist() == given
+        assert graph.adjacency_in("reversed").toarray().tolist() == np.transpose(given).tolist()
+        assert graph.adjacency_in("undirected") is graph.adjacency
+        for direction in ("given", "reversed", "undirected"):
+            assert graph.adjacency_in(direction).dtype == np.float32
+
+    @pytest.mark.parametrize("direction", ["given", "reversed", "undirected"])
+    def test_an_undirected_graph_has_one_adjacency(self, direction):
+        graph = path_graph()
+        assert graph.adjacency_in(direction) is graph.adjacency
 
     def test_symmetric_adjacency_drops_loops_and_repeats(self):
         assert symmetric_adjacency(np.array([[0, 1, 1], [1, 0, 1]]), 2).toarray().tolist() == [[0, 1], [1, 0]]
@@ -188,7 +203,7 @@ class TestSplit:
     @pytest.mark.parametrize(
         ("parts", "message"),
         [
-            (([0, 1], [1], [2]), "a node stands in more than one of train, val and test"),
+            (([0, 1], [1], [2]), "a node is in more than one of train, val and test"),
             (([0, 0], [1], [2]), "or twice in one"),
             (([0], [-1], [2]), "val holds the negative node index -1: count nodes from 0"),
             (([0.5], [1], [2]), "train must be a list of node indices or a mask, not float64"),

@@ -6,8 +6,8 @@ import torch
 from torch_geometric.transforms import Compose, ToUndirected
 
 from otherhalf import Graph, InputError, Split, find_missing_half, split
+from otherhalf.complement.settings import ComplementSettings, EncoderSettings, HeadSettings
 from otherhalf.data.synthetic import contextual_sbm
-from otherhalf.estimators.settings import ComplementSettings, EncoderSettings, HeadSettings
 from otherhalf.nn import ComplementedGraphConv
 from otherhalf.pyg import AddMissingHalf
 from otherhalf.training.loop import TrainingSettings
@@ -63,7 +63,7 @@ def test_masks_of_the_data_are_its_split():
         half = find_missing_half(GRAPH, parts, 0, settings=SETTINGS)
         expected = np.stack(half.adjacency.nonzero())
         assert np.array_equal(found.missing_edge_index.numpy(), expected)
-    with pytest.raises(InputError, match=r"the data has 2 column\(s\) of masks and no number 2"):
+    with pytest.raises(InputError, match="fixed must be from 0 to 1, the columns of the masks, not 2"):
         AddMissingHalf(fixed=2, settings=SETTINGS)(masked)
 
 
@@ -88,7 +88,7 @@ class Net(torch.nn.Module):
         self.second = ComplementedGraphConv(16, 3, learn_coefficients=True, bias=True)
 
     def forward(self, data):
-        halves = (data.missing_edge_index, data.edge_index)  # the homophilic half, here the found one, first
+        halves = (data.missing_edge_index, data.edge_index)  # the homophilic half first, here the missing one
         return self.second(torch.relu(self.first(data.x, *halves)), *halves)
 
 

@@ -1,4 +1,4 @@
-"""docs/results.md, its figures and the README's table are what the records say."""
+"""docs/results.md, its figures and the table of the README agree with the records."""
 
 import shutil
 import subprocess
@@ -9,8 +9,6 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SCRIPT = ROOT / "scripts" / "results_page.py"
-
-
 PAGES = ("docs/results.md", "README.md")
 
 
@@ -25,7 +23,7 @@ def test_the_page_is_not_stale():
 
 @pytest.fixture
 def copy(tmp_path):
-    """The script, a page and a store of its own."""
+    """A copy of the script and of its pages, with an empty store."""
     for folder in ("scripts", "docs", "results/runs", "results/figures"):
         (tmp_path / folder).mkdir(parents=True)
     script = tmp_path / "scripts" / SCRIPT.name
@@ -54,7 +52,7 @@ def test_a_stale_page_fails(copy, name, cell, other):
     assert f"{page.name} is not what results/runs says: run python scripts/results_page.py" in done.stderr
 
 
-def test_a_table_without_a_place_is_noticed(copy):
+def test_a_table_without_a_place(copy):
     page = copy.parents[1] / "docs" / "results.md"
     page.write_text(page.read_text(encoding="utf-8").replace("<!-- ablation -->", ""), encoding="utf-8")
     done = run(copy)

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 from otherhalf.system.version import VERSION
 
 if TYPE_CHECKING:
-    from otherhalf.complement.missing_half import MissingHalf, find_missing_half
+    from otherhalf.complement.missing_half import MissingHalf
     from otherhalf.data.catalog import load
     from otherhalf.data.splits import split
     from otherhalf.data.tables import read_tables
     from otherhalf.diagnosis.verdict import Diagnosis, diagnose
     from otherhalf.errors import InputError
     from otherhalf.estimators.baseline import BaselineClassifier
+    from otherhalf.estimators.find import find_missing_half
     from otherhalf.estimators.goal import GOALClassifier
     from otherhalf.graph import Graph, Split
 
@@ -29,7 +30,7 @@ _HOME = {
     "MissingHalf": "complement.missing_half",
     "Split": "graph",
     "diagnose": "diagnosis.verdict",
-    "find_missing_half": "complement.missing_half",
+    "find_missing_half": "estimators.find",
     "load": "data.catalog",
     "read_tables": "data.tables",
     "split": "data.splits",

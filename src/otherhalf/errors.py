@@ -1,9 +1,12 @@
-class InputError(ValueError):
-    """What the user gave cannot be used: one sentence saying what is wrong and how to put it right.
+"""The errors that this package raises for its users."""
 
-    The command line prints the sentence and leaves with status 2; nothing else does.
+
+class InputError(ValueError):
+    """The user's input cannot be used: one sentence says what is wrong and how to correct it.
+
+    The command line prints the sentence and exits with status 2; it does so for no other error.
     """
 
 
 class RunsFailed(Exception):
-    """Some runs of an experiment ended without a result; the others are kept."""
+    """Some runs of an experiment ended without a result; the results of the others are kept."""

@@ -1,4 +1,4 @@
-"""The values everything else works on: a validated graph, and a split of its nodes."""
+"""The two values that all packages use: a validated graph, and a split of its nodes."""
 
 from __future__ import annotations
 
@@ -7,24 +7,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from otherhalf.errors import InputError
+from otherhalf.system.arrays import UNKNOWN, FloatArray, Frozen, IntArray, distinct_keys, frozen
 from otherhalf.system.graph_checks import (
-    UNKNOWN,
-    FloatArray,
-    Frozen,
-    IntArray,
     checked_features,
     checked_ids,
     checked_indices,
     checked_labels,
-    distinct_keys,
-    frozen,
     simple_edges,
 )
 
@@ -32,14 +27,17 @@ if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
 
-# The fingerprint takes the features in blocks of this many rows, so that dense ones need no sparse copy.
+Direction = Literal["given", "reversed", "undirected"]
+"""The direction of the edges: from source to target, from target to source, or both."""
+
+# The fingerprint reads the features in blocks of this many rows, so that dense ones need no sparse copy.
 # Another number gives other fingerprints.
 _HASHED_ROWS = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class Split(Frozen):
-    """Which nodes train, which select and which are only scored: three disjoint index arrays."""
+    """The nodes for training, for selection and for the final score: three disjoint index arrays."""
 
     train: IntArray
     val: IntArray
@@ -50,15 +48,15 @@ class Split(Frozen):
     def __post_init__(self) -> None:
         for part in ("train", "val", "test"):
             object.__setattr__(self, part, frozen(checked_indices(part, getattr(self, part))))
-        together = np.concatenate([self.train, self.val, self.test])
-        if len(np.unique(together)) != len(together):
+        nodes = np.concatenate([self.train, self.val, self.test])
+        if len(np.unique(nodes)) != len(nodes):
             raise InputError(
-                "a node stands in more than one of train, val and test (or twice in one): "
+                "a node is in more than one of train, val and test (or twice in one): "
                 "make the three parts disjoint"
             )
 
     def check_against(self, graph: Graph) -> None:
-        """Refuse a split that names nodes the graph does not have."""
+        """Raise InputError if the split names a node that the graph does not have."""
         largest = max((int(p.max()) for p in (self.train, self.val, self.test) if len(p)), default=0)
         if largest >= graph.num_nodes:
             raise InputError(
@@ -76,21 +74,21 @@ class Graph(Frozen):
             :attr:`dropped_self_loops` and :attr:`dropped_repeats`. Undirected edges are kept once, with
             ``source < target``; both orders of one pair count as one edge and a repeat.
         x: ``[N, D]`` features, dense or scipy sparse; sparse stays sparse. Kept as float32.
-        y: ``[N]`` labels: whole numbers, text or anything sortable. −1, NaN, None and the empty string
-            mean unknown. ``None`` for a graph without labels.
-        directed: Whether the order of an edge's ends has a meaning that should be remembered.
-        ids: ``[N]`` distinct names of the nodes (text or whole numbers); default ``0 … N−1``.
-        classes: The label that each class code stands for; default: the sorted known labels of ``y``.
-            When given, ``y`` holds codes into it.
+        y: ``[N]`` labels: integers or text. −1, NaN, None and the empty string mean unknown. ``None`` for a
+            graph without labels.
+        directed: Whether to keep the direction of the edges.
+        ids: ``[N]`` distinct names of the nodes (text or integers); default ``0 … N−1``.
+        classes: Label that each class code stands for; default: the sorted known labels of ``y``. If given,
+            ``y`` holds codes, the positions in ``classes``.
         fixed_splits: Splits published with the data, used by ``split(graph, "fixed", seed=i)``.
-        name: A data set's name, which presets and results refer to.
+        name: Name of the data set, which presets and results refer to.
 
     After construction ``y`` holds codes ``0 … C−1`` (:data:`UNKNOWN` = −1) and ``classes`` the labels.
     """
 
     edges: IntArray
     x: FloatArray | sp.csr_matrix
-    y: IntArray = None  # type: ignore[assignment]  # None at the door only; an array ever after
+    y: IntArray = None  # type: ignore[assignment]  # None as an argument only; then an array
     directed: bool = False
     ids: npt.NDArray[Any] | None = None
     classes: npt.NDArray[Any] = None  # type: ignore[assignment]  # likewise
@@ -129,7 +127,7 @@ class Graph(Frozen):
 
     @property
     def num_edges(self) -> int:
-        """E: undirected edges counted once, directed ones each."""
+        """E: undirected edges count once, directed edges each."""
         return int(self.edges.shape[1])
 
     @property
@@ -149,7 +147,7 @@ class Graph(Frozen):
 
     @cached_property
     def undirected_edges(self) -> IntArray:
-        """``[2, E']`` with ``source < target``, each pair once, whatever the direction was."""
+        """``[2, E']`` with ``source < target``, each pair once, without direction."""
         if not self.directed:
             return self.edges
         low, high = np.minimum(*self.edges), np.maximum(*self.edges)
@@ -161,6 +159,18 @@ class Graph(Frozen):
         """The symmetric 0/1 adjacency matrix A of the undirected simple graph."""
         return frozen(symmetric_adjacency(self.undirected_edges, self.num_nodes))
 
+    def adjacency_in(self, direction: Direction) -> sp.csr_matrix:
+        """Return the 0/1 adjacency matrix with the edges in this direction.
+
+        Row i holds the targets of i (``given``), the sources of i (``reversed``), or both (``undirected``).
+        In an undirected graph the three are the same.
+        """
+        if direction == "undirected" or not self.directed:
+            return self.adjacency
+        source, target = self.edges if direction == "given" else self.edges[::-1]
+        ones = np.ones(self.num_edges, dtype=np.float32)
+        return sp.csr_matrix((ones, (source, target)), shape=(self.num_nodes, self.num_nodes))
+
     @cached_property
     def isolated(self) -> IntArray:
         """The nodes without any edge."""
@@ -168,14 +178,14 @@ class Graph(Frozen):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of everything that decides a result: edges, direction, features and labels."""
+        """Hash of everything that a result depends on: edges, direction, features and labels."""
         return _sha256([self.y, np.frombuffer(bytes.fromhex(self.unlabelled_fingerprint), dtype=np.uint8)])
 
     @cached_property
     def unlabelled_fingerprint(self) -> str:
-        """A hash of edges, direction and features.
+        """Hash of edges, direction and features.
 
-        It is of the values, not of how they are kept: dense and sparse features hash alike.
+        It depends on the values, not on their storage: dense and sparse features have the same hash.
         """
 
         def parts() -> Iterator[npt.NDArray[Any]]:
@@ -188,15 +198,15 @@ class Graph(Frozen):
         return _sha256(parts())
 
     def node_names(self) -> npt.NDArray[Any]:
-        """The ids as given, or 0 … N−1."""
+        """Return the ids, or 0 … N−1 if the graph has none."""
         return np.arange(self.num_nodes) if self.ids is None else self.ids
 
     def require_labels(self, purpose: str) -> None:
-        """Stop early, in one sentence, where ``purpose`` needs two known classes."""
+        """Raise InputError if there are not two known classes, which ``purpose`` needs."""
         if len(self.labelled) == 0:
             raise InputError(
                 f"no node has a label, and {purpose} needs some: name the label column, "
-                "or fill in labels for part of the nodes"
+                "or give labels for some of the nodes"
             )
         present = np.unique(self.y[self.labelled])
         if len(present) < 2:
@@ -217,33 +227,33 @@ class Graph(Frozen):
 
     @classmethod
     def from_pyg(cls, data: Data, **options: Any) -> Graph:
-        """From a PyG ``Data`` with ``x``, ``edge_index`` and, if known, ``y`` and masks."""
+        """Convert a PyG ``Data`` with ``x``, ``edge_index`` and, if known, ``y`` and masks."""
         from otherhalf.data.convert import from_pyg
 
         return from_pyg(data, **options)
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph, **options: Any) -> Graph:
-        """From a networkx graph whose nodes carry feature and label attributes."""
+        """Convert a networkx graph whose nodes have feature and label attributes."""
         from otherhalf.data.convert import from_networkx
 
         return from_networkx(graph, **options)
 
     @classmethod
     def from_scipy(cls, adjacency: sp.spmatrix, x: Any, y: Any = None, **options: Any) -> Graph:
-        """From a scipy sparse adjacency matrix, features and labels."""
+        """Convert a scipy sparse adjacency matrix, features and labels."""
         from otherhalf.data.convert import from_scipy
 
         return from_scipy(adjacency, x, y, **options)
 
     def to_pyg(self) -> Data:
-        """As a PyG ``Data``; the fixed splits become ``[N, S]`` masks."""
+        """Convert to a PyG ``Data``; the fixed splits become ``[N, S]`` masks."""
         from otherhalf.data.convert import to_pyg
 
         return to_pyg(self)
 
     def to_npz(self, path: str | Path) -> None:
-        """Write the graph to one npz file, which ``load`` and the command line read back."""
+        """Write the graph to one npz file for ``load`` and the command line."""
         from otherhalf.data.npz import write_npz
 
         write_npz(self, path)
@@ -258,7 +268,7 @@ def _sha256(parts: Iterable[npt.NDArray[Any]]) -> str:
 
 
 def symmetric_adjacency(pairs: IntArray, num_nodes: int) -> sp.csr_matrix:
-    """The symmetric 0/1 matrix with an entry at (i, j) and (j, i) for every column (i, j) of ``pairs``.
+    """Return the symmetric 0/1 matrix with entries (i, j) and (j, i) for every column (i, j) of ``pairs``.
 
     Repeated pairs, in either order, give one edge, and pairs (i, i) none: the graph is simple.
     """

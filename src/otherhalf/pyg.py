@@ -9,26 +9,26 @@ import torch
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
-from otherhalf.complement.missing_half import find_missing_half
 from otherhalf.data.splits import split as make_split
 from otherhalf.errors import InputError
+from otherhalf.estimators.find import find_missing_half
 from otherhalf.graph import Graph, Split
 
 
 class AddMissingHalf(BaseTransform):  # type: ignore[misc]  # PyG's class has no types
     """Add the missing half of a graph to a PyG ``Data``.
 
-    ``data.missing_edge_index`` holds the found edges, both ways, and ``data.missing_kind`` says which half
-    they are: ``homophily`` or ``heterophily``. A
-    :class:`~otherhalf.nn.ComplementedGraphConv` takes the homophilic half first.
+    ``data.missing_edge_index`` holds the edges of the missing half in both directions, and
+    ``data.missing_kind`` is ``homophily`` or ``heterophily``. The first argument of a
+    :class:`~otherhalf.nn.ComplementedGraphConv` after ``x`` is the homophilic half.
 
     Args:
-        seed: Of everything random.
-        fixed: Which of the data's own masks to learn from, where it has several.
-        **options: What :func:`~otherhalf.find_missing_half` takes: ``follow``, ``preset``, ``settings``.
+        seed: Seed of all random numbers.
+        fixed: Number of the split, if the masks of the data have several columns.
+        **options: Arguments of :func:`~otherhalf.find_missing_half`: ``follow``, ``preset``, ``settings``.
 
-    Only the labels of the training and validation nodes are read. They are those of ``data.train_mask`` and
-    ``data.val_mask``, or of a uniform split where the data has no masks.
+    Only the labels of the training and validation nodes are read: those of ``data.train_mask`` and
+    ``data.val_mask``, or of a uniform split if the data has no masks.
     """
 
     def __init__(self, seed: int = 0, fixed: int = 0, **options: Any) -> None:
@@ -37,7 +37,7 @@ class AddMissingHalf(BaseTransform):  # type: ignore[misc]  # PyG's class has no
         self.options = options
 
     def forward(self, data: Data) -> Data:
-        """Find the half and add it to ``data``, which PyG has copied before."""
+        """Learn the missing half and add it to ``data``, which is a copy made by PyG."""
         graph = Graph.from_pyg(data)
         half = find_missing_half(graph, self._split(graph), self.seed, **self.options)
         both_ways = np.stack(half.adjacency.nonzero()).astype(np.int64)
@@ -50,7 +50,7 @@ class AddMissingHalf(BaseTransform):  # type: ignore[misc]  # PyG's class has no
             return make_split(graph, "uniform", self.seed)
         if self.fixed >= len(graph.fixed_splits):
             raise InputError(
-                f"the data has {len(graph.fixed_splits)} column(s) of masks and no number {self.fixed}: "
-                f"give fixed from 0 to {len(graph.fixed_splits) - 1}"
+                f"fixed must be from 0 to {len(graph.fixed_splits) - 1}, the columns of the masks, "
+                f"not {self.fixed}"
             )
         return graph.fixed_splits[self.fixed]

@@ -1,4 +1,4 @@
-"""The spectrum of I + Â_tÂ_o (Appendix A), and how linear filters do at a given homophily (Appendix B)."""
+"""The spectrum of I + Â_tÂ_o (Appendix A), and the accuracy of linear filters (Appendix B)."""
 
 from __future__ import annotations
 
@@ -10,42 +10,41 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs, eigsh
 
-from otherhalf.complement.encoder import class_probabilities, fit_supervised
-from otherhalf.complement.missing_half import check_trainable
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.backbone import Architecture
-from otherhalf.nn.inputs import Scaling, node_inputs
+from otherhalf.nn.inputs import Scaling
 from otherhalf.nn.models.linear_filter import LinearFilterNetwork
-from otherhalf.nn.ops.sparse import normalized_adjacency
-from otherhalf.system.graph_checks import UNKNOWN
+from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.seeds import generator
 from otherhalf.training.loop import TrainingSettings, seeded
+from otherhalf.training.metrics import score
+from otherhalf.training.supervised import check_trainable, class_probabilities, fit_supervised
 
 Vector = npt.NDArray[Any]
 
 DENSE_NODES = 200
-"""Up to so many nodes all eigenvalues are computed densely: ARPACK has no room to work on tiny graphs."""
+"""Up to this number of nodes, all eigenvalues are computed densely: ARPACK needs larger matrices."""
 
 TOLERANCE = 1e-9
-"""What ARPACK is asked for, relative to eigenvalues of size 1 to 3."""
+"""Tolerance of ARPACK, relative to eigenvalues of size 1 to 3."""
 
 ATTEMPTS = ((40, 1_000), (120, 1_000), (360, 500))
-"""(Krylov vectors, restarts at most): more vectors where fewer did not converge."""
+"""(Krylov vectors, most restarts) of each attempt: more vectors if fewer did not converge."""
 
 NORMALIZATIONS = ("symmetric", "row")
 
 ZERO = 1e-6
-"""An eigenvalue below this counts as 0: far above what the solvers leave, far below what a table shows."""
+"""Eigenvalues below this count as 0: far above the solvers' errors, far below the digits of a table."""
 
 
 @dataclass(frozen=True)
 class SpectralRange:
-    r"""Where the spectrum of M = I + Â_tÂ_o begins and ends.
+    r"""Both ends of the spectrum of M = I + Â_tÂ_o.
 
-    A product of two symmetric matrices is in general not symmetric, so three ranges have to be told apart:
+    A product of two symmetric matrices is in general not symmetric, so there are three ranges:
 
-    - the eigenvalues of M itself, which may be complex: those of smallest and of largest real part;
+    - the eigenvalues of M, which may be complex: those with the smallest and the largest real part;
     - the eigenvalues of its symmetric part, I + ½(Â_tÂ_o + Â_oÂ_t): the range of xᵀMx over unit vectors.
       "Positive semi-definite" is a statement about these;
     - the bounds 1 ± σ from the norm σ = ‖Â_tÂ_o‖₂.
@@ -56,16 +55,16 @@ class SpectralRange:
         1 - \sigma \le \lambda_{min}(sym) \le \mathrm{Re}\,\lambda(\mathbf{M})
         \le \lambda_{max}(sym) \le 1 + \sigma
 
-    With the symmetric normalisation ‖Â‖₂ ≤ 1, so that σ ≤ 1 and all of it lies in [0, 2].
+    With the symmetric normalisation ‖Â‖₂ ≤ 1, so that σ ≤ 1 and all three lie in [0, 2].
 
-    A residual r says that λ is an eigenvalue of a matrix within r of M. For the symmetric part it follows
+    A residual r means that λ is an eigenvalue of a matrix within r of M. For the symmetric part it follows
     that an eigenvalue lies within r of λ; for M, which is not normal, it does not.
 
     Attributes:
-        smallest: The eigenvalue of M with the smallest real part. Of a conjugate pair the one with
-            imaginary part ≥ 0 is given; of several with this real part, one.
+        smallest: The eigenvalue of M with the smallest real part. Of a conjugate pair, the one with
+            imaginary part ≥ 0; of several with this real part, any one.
         largest: The same for the largest real part.
-        smallest_residual: ‖Mv − λv‖ of the unit eigenvector found with ``smallest``.
+        smallest_residual: ‖Mv − λv‖ of the unit eigenvector v of ``smallest``.
         largest_residual: The same for ``largest``.
         symmetric_smallest: The smallest eigenvalue of the symmetric part.
         symmetric_largest: Its largest.
@@ -83,21 +82,6 @@ class SpectralRange:
     norm: float
 
     @property
-    def real_range(self) -> tuple[float, float]:
-        """The smallest and the largest real part of an eigenvalue of M."""
-        return self.smallest.real, self.largest.real
-
-    @property
-    def symmetric_range(self) -> tuple[float, float]:
-        """The smallest and the largest eigenvalue of the symmetric part of M."""
-        return self.symmetric_smallest, self.symmetric_largest
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """1 − σ and 1 + σ, between which the other two ranges lie."""
-        return 1 - self.norm, 1 + self.norm
-
-    @property
     def positive_definite(self) -> bool:
         """Whether xᵀMx > 0 for all x ≠ 0.
 
@@ -108,16 +92,11 @@ class SpectralRange:
 
     @property
     def positive_semidefinite(self) -> bool:
-        """Whether xᵀMx ≥ 0 for all x; with the symmetric normalisation it always is."""
+        """Whether xᵀMx ≥ 0 for all x; always true with the symmetric normalisation."""
         return self.symmetric_smallest > -ZERO
 
-    @property
-    def complex_ends(self) -> bool:
-        """Whether one of the two eigenvalues of M is not real."""
-        return max(abs(self.smallest.imag), abs(self.largest.imag)) > ZERO
-
     def to_dict(self) -> dict[str, Any]:
-        """Plain values that JSON can hold; a complex number as [real, imaginary]."""
+        """Return values that JSON can hold; a complex number as [real, imaginary]."""
         values = asdict(self)
         for key in ("smallest", "largest"):
             values[key] = [values[key].real, values[key].imag]
@@ -132,30 +111,29 @@ def spectral_range(
     seed: int = 0,
     normalization: str = "symmetric",
 ) -> SpectralRange:
-    r"""The range of the spectrum of I + Â_tÂ_o (Appendix A).
+    r"""Return the range of the spectrum of I + Â_tÂ_o (Appendix A).
 
     .. math:: \mathbf{M} = \mathbf{I} + \hat{\mathbf{A}}_t\hat{\mathbf{A}}_o, \qquad
               \hat{\mathbf{A}} = \mathbf{D}^{-1/2}\mathbf{A}\mathbf{D}^{-1/2}
 
-    Â_o, Â_t: the two halves, without self loops. The product is never formed; the eigenvalues come from
-    ARPACK, in double precision.
+    Â_o, Â_t: the two halves, without self loops. The product is never formed; ARPACK computes the eigenvalues
+    in double precision.
 
-    What the paper says of M (Section 5.2, the objective O_c, and Appendix A), and what holds:
+    The paper's claims about M (Section 5.2, the objective O_c, and Appendix A), and what is true:
 
     - It derives "positive semi-definite" from ρ(I + Â_tÂ_o) = ‖I + Â_tÂ_o‖₂ = ‖Â_tÂ_o‖₂ ≤ 1. The first
-      equality holds for normal matrices, which M need not be, and the second drops I; nor would ρ ≤ 1 give
-      the claim. The claim itself is true of any two graphs, because xᵀMx ≥ ‖x‖² − ‖Â_tx‖‖Â_ox‖ ≥ 0: the
+      equality holds for normal matrices, which M need not be, and the second drops I; and the claim does not
+      follow from ρ ≤ 1. The claim is true for any two graphs, because xᵀMx ≥ ‖x‖² − ‖Â_tx‖‖Â_ox‖ ≥ 0: the
       symmetric part never has a negative eigenvalue.
-    - Appendix A infers it from positive eigenvalues of M. For a matrix that is not symmetric that is no
-      proof: [[1, 4], [0, 1]] has the eigenvalue 1 only, and xᵀMx = −2 at x = (1, −1).
-    - Eigenvalues need not be real: on a cycle of six nodes whose edges belong to the two halves by turns
+    - Appendix A infers it from positive eigenvalues of M. That is no proof for a matrix that is not
+      symmetric: [[1, 4], [0, 1]] has the eigenvalue 1 only, and xᵀMx = −2 at x = (1, −1).
+    - Eigenvalues need not be real: on a cycle of six nodes whose edges belong alternately to the two halves,
       they are 2 and ½ ± i√3/2.
     - They need not be positive: 0 is one of them if and only if Â_tx = −Â_ox and ‖Â_ox‖ = ‖x‖ for some
-      x ≠ 0. Two ideal halves do that: 0–1 and 2–3 within two classes, 0–2 and 1–3 between them, with
+      x ≠ 0. This is so for two ideal halves: 0–1 and 2–3 within two classes, 0–2 and 1–3 between them, with
       x = (1, 1, −1, −1).
-    - O_c is minimal where its gradient (M + Mᵀ)H is 0, which is another equation than the paper's MH = 0,
-      though for this M the solutions are the same. Where M is positive definite, as the paper's table
-      has it, H = 0 is the only one.
+    - O_c is minimal where its gradient (M + Mᵀ)H is 0. This is not the paper's equation MH = 0, but for this
+      M the solutions are the same. If M is positive definite, as in the paper's table, H = 0 is the only one.
     - The table ends at 2 for seven of eight graphs. With **1** the vector of ones, D⁻¹A**1** = **1** for a
       graph without isolated nodes, so the row normalisation D⁻¹A always ends there. The symmetric one, which
       the paper defines, ends there only if Â_tÂ_ox = x for some x ≠ 0, as where D_o and D_t are proportional.
@@ -166,13 +144,11 @@ def spectral_range(
     Args:
         homophilic: A_o, symmetric.
         heterophilic: A_t, symmetric, over the same nodes.
-        seed: Of the vector that ARPACK starts from, so that two calls give the same bits.
-        normalization: ``symmetric``, the paper's Â; or ``row``, D⁻¹A in its place.
+        seed: Seed of the start vector of ARPACK: two calls give the same bits.
+        normalization: ``symmetric``, the paper's Â; or ``row``, D⁻¹A instead.
     """
     if normalization not in NORMALIZATIONS:
-        raise InputError(
-            f"the normalization {normalization!r} is not known: choose one of {', '.join(NORMALIZATIONS)}"
-        )
+        raise InputError(f"normalization must be one of {', '.join(NORMALIZATIONS)}, not {normalization!r}")
     if homophilic.shape != heterophilic.shape:
         raise InputError(
             f"the two halves have {homophilic.shape[0]} and {heterophilic.shape[0]} nodes: "
@@ -182,8 +158,8 @@ def spectral_range(
     a_o_transposed, a_t_transposed = (a_o, a_t) if normalization == "symmetric" else (a_o.T, a_t.T)
     start = generator(seed).standard_normal(a_o.shape[0])
 
-    # ARPACK's tolerance is relative to the eigenvalue, which may be 0 for M: I is added once more, so that
-    # real parts of eigenvalues lie between 1 and 3, and taken off again.
+    # ARPACK's tolerance is relative to the eigenvalue, which may be 0 for M. So I is added once more: the
+    # real parts are then between 1 and 3. It is subtracted from the result.
     def shifted(x: Vector) -> Vector:
         return np.asarray(2 * x + a_t @ (a_o @ x))
 
@@ -214,7 +190,7 @@ class _Eigenvalue(NamedTuple):
 
 
 def _extreme(product: Any, which: str, start: Vector, *, symmetric: bool) -> _Eigenvalue:
-    """The eigenvalue at one end of the spectrum; ``which`` is ARPACK's name of the end, S… or L…."""
+    """Return the eigenvalue at one end of the spectrum; ``which`` is ARPACK's name of the end, S… or L…."""
     nodes = len(start)
     if nodes <= DENSE_NODES:
         matrix = np.stack([product(column) for column in np.eye(nodes)], axis=1)
@@ -225,7 +201,7 @@ def _extreme(product: Any, which: str, start: Vector, *, symmetric: bool) -> _Ei
         value, vector = _arpack(product, which, start, symmetric)
     vector = vector / np.linalg.norm(vector)
     residual = float(np.linalg.norm(product(vector) - value * vector))
-    # The matrix is real: with λ its conjugate is an eigenvalue too, of the same residual.
+    # The matrix is real: the conjugate of λ is an eigenvalue too, with the same residual.
     return _Eigenvalue(complex(value.real, abs(value.imag)), residual)
 
 
@@ -235,21 +211,21 @@ def _arpack(product: Any, which: str, start: Vector, symmetric: bool) -> tuple[A
     solve = eigsh if symmetric else eigs
     for vectors, restarts in ATTEMPTS:
         try:
-            values, found = solve(
+            values, eigenvectors = solve(
                 operator, 1, which=which, v0=start, ncv=min(vectors, nodes), maxiter=restarts, tol=TOLERANCE
             )
         except ArpackNoConvergence:
             continue
-        return values[0], found[:, 0]
+        return values[0], eigenvectors[:, 0]
     raise RuntimeError(
         f"ARPACK did not find the eigenvalue at the end {which!r} of a matrix of {nodes} nodes with "
-        f"{ATTEMPTS[-1][0]} Krylov vectors: the eigenvalues there lie too close together; "
+        f"{ATTEMPTS[-1][0]} Krylov vectors, because the eigenvalues there are too close together: "
         "give more in otherhalf.spectral.ATTEMPTS, or another seed"
     )
 
 
 def _normalized(adjacency: sp.spmatrix, normalization: str) -> sp.csr_matrix:
-    """Â without self loops in float64; the models' own operator is float32, too coarse for eigenvalues."""
+    """Return Â without self loops in float64; the operator of the models, in float32, is not exact enough."""
     matrix = sp.csr_matrix(adjacency, dtype=np.float64)
     degree = np.asarray(matrix.sum(axis=1)).ravel()
     inverse = np.zeros_like(degree)
@@ -269,37 +245,35 @@ def filter_accuracy(
     kind: str,
     seed: int = 0,
     *,
-    shape: Architecture | None = None,
+    architecture: Architecture | None = None,
     training: TrainingSettings | None = None,
 ) -> dict[str, Any]:
     """Train a network of one linear filter and score it (Appendix B.3).
 
-    The paper gives no settings for this experiment: by default these are the usual ones of a GCN, two
-    layers of :class:`Architecture` trained by the default :class:`TrainingSettings`.
+    The paper gives no settings for this experiment. The defaults are those of a GCN: the default
+    :class:`Architecture` and :class:`TrainingSettings`.
 
     Args:
         graph: The graph, such as ``load("cora@0.3")``.
         split: Labels of ``train`` teach, labels of ``val`` select, labels of ``test`` are read to score.
         kind: One of :data:`~otherhalf.nn.models.linear_filter.FILTERS`.
-        seed: Of weights and dropout.
-        shape: The frame.
-        training: How it is trained.
+        seed: Seed of weights and dropout.
+        architecture: Architecture of the network.
+        training: Settings of the training.
 
     Returns:
-        The accuracies ``test`` (None where no test node has a label) and ``val``, and ``epochs``.
+        The accuracies ``test`` (None if no test node has a label) and ``val``, and ``epochs``.
     """
     check_trainable(graph, split)
-    inputs = node_inputs(graph, Scaling.fit(graph.x, "auto"))
-    adjacency = normalized_adjacency(graph.adjacency)
+    arguments = PreparedGraph(graph, Scaling.fit(graph.x, "auto")).arguments(["normalized"])
     with seeded(seed):
         module = LinearFilterNetwork(
-            graph.num_features, graph.num_classes, graph.num_nodes, shape or Architecture(), kind=kind
+            graph.num_features, graph.num_classes, graph.num_nodes, architecture, kind=kind
         )
-        history = fit_supervised(module, (inputs, adjacency), graph, split, training or TrainingSettings())
-    scored = split.test[graph.y[split.test] != UNKNOWN]
-    right = class_probabilities(module, inputs, adjacency).argmax(axis=1)[scored] == graph.y[scored]
+        history = fit_supervised(module, arguments, graph, split, training or TrainingSettings())
+    test = score("accuracy", class_probabilities(module, *arguments), graph.y, split.test)
     return {
-        "test": float(right.mean()) if len(scored) else None,
+        "test": None if np.isnan(test) else test,
         "val": history.best_score[0],
         "epochs": history.epochs,
     }

@@ -2,10 +2,6 @@
 
 import importlib
 import json
-import os
-import signal
-import sys
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +9,6 @@ import pandas as pd
 import pytest
 import torch
 
-from otherhalf.cli.commands import main
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators.presets import preset_settings
 from otherhalf.graph import Graph
@@ -23,20 +18,6 @@ CSBM = "csbm:nodes=120,classes=3,features=6,homophily=0.1,signal=3"
 SBM = contextual_sbm(num_nodes=180, num_classes=3, num_features=6, homophily=0.1, signal=5.0, seed=7)
 KNOWN = 150
 NAMES = np.array(["ant", "bee", "cat"])
-
-
-@pytest.fixture
-def run(monkeypatch, capfd):
-    """Call the program as a shell would; gives status, standard output, standard error."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["otherhalf", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capfd.readouterr()
-        return stop.value.code or 0, out, err
-
-    return call
 
 
 @pytest.fixture
@@ -54,7 +35,7 @@ def brief(monkeypatch):
             goal=replace(settings.goal, training=few),
         )
 
-    for module in ("otherhalf.estimators.goal", "otherhalf.complement.missing_half"):
+    for module in ("otherhalf.estimators.goal", "otherhalf.estimators.find"):
         monkeypatch.setattr(importlib.import_module(module), "preset_settings", few_epochs)
 
 
@@ -256,14 +237,20 @@ class TestWrongInput:
             (("fit", "csbm:nodes=x"), "'nodes=x' in 'csbm:nodes=x' is not a whole number"),
             (("fit", CSBM, "--split", "random"), "there is no split 'random'"),
             (("fit", CSBM, "--split", "fixed"), "comes without fixed splits"),
-            (("fit", CSBM, "--preset", "worst"), "there is no preset 'worst'"),
-            (("fit", CSBM, "--follow", "me"), "follow='me' is not known"),
+            (("fit", CSBM, "--preset", "worst"), "preset must be one of best, paper, not 'worst'"),
+            (
+                ("fit", CSBM, "--follow", "me"),
+                "follow must be one of ks, labels, homophily, heterophily, not 'me'",
+            ),
             (("fit", CSBM, "--device", "tpu"), "the device 'tpu' cannot be used here"),
             (("complement", CSBM, "--device", "tpu"), "the device 'tpu' cannot be used here"),
-            (("complement", CSBM, "--follow", "me"), "follow='me' is not known"),
-            (("complement", CSBM, "--preset", "worst"), "there is no preset 'worst'"),
+            (
+                ("complement", CSBM, "--follow", "me"),
+                "follow must be one of ks, labels, homophily, heterophily, not 'me'",
+            ),
+            (("complement", CSBM, "--preset", "worst"), "preset must be one of best, paper, not 'worst'"),
             (("diagnose", CSBM, "--device", "tpu"), "the device 'tpu' cannot be used here"),
-            (("fit", CSBM, "--resume"), "--resume needs to know which fit to go on with"),
+            (("fit", CSBM, "--resume"), "--resume continues a fit in a folder: give the folder with --out"),
             (("complement", CSBM, "--out", "half.txt"), "half.txt does not end in .npz"),
             (("complement", CSBM, "--out", "."), "does not end in .npz"),
             # What typer itself finds wrong.
@@ -330,7 +317,7 @@ class TestWrongInput:
         refused(run("fit", CSBM, "--out", file), "file is no folder that can be written to")
         refused(run("complement", CSBM, "--out", file / "half.npz"), "file is no folder that can be written")
         answer(run("fit", CSBM, "--out", tmp_path / "model", "--json"))
-        refused(run("predict", tmp_path / "model", CSBM, "--out", file / "p.csv"), "p.csv cannot be written")
+        refused(run("predict", tmp_path / "model", CSBM, "--out", file / "p.csv"), "file is no folder")
         refused(run("predict", tmp_path / "model", CSBM, "--out", tmp_path / "p.xlsx"), "neither CSV nor")
         assert file.read_text() == "precious"
 
@@ -362,26 +349,18 @@ class TestAnythingElse:
         )
         assert err.count("\n") == 1
 
-    def test_a_fault_of_the_program_is_status_1(self, run, monkeypatch):
-        def full(*_, **__):
-            raise OSError(28, "No space left on device")
-
-        monkeypatch.setattr("otherhalf.diagnosis.verdict.diagnose", full)
-        assert run("diagnose", CSBM) == (1, "", "otherhalf: [Errno 28] No space left on device\n")
-
-    def test_ctrl_c(self, run, monkeypatch):
-        """One line that says how to go on, and no traceback."""
-
-        def interrupted(*_, **__):
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(10)  # is cut short
-
-        monkeypatch.setattr("otherhalf.estimators.run_folder.fit_into", interrupted)
-        message = (
-            "otherhalf: stopped; what is finished is kept: a fit with --out goes on with --resume, an "
-            "experiment with the same command\n"
+    @pytest.mark.parametrize(
+        ("out", "sentence"),
+        [("predictions.txt", "is neither CSV nor Parquet by its ending"), (".", "ending"), ("", "ending")],
+    )
+    def test_where_predictions_go_is_checked_before_the_computation(self, run, monkeypatch, out, sentence):
+        monkeypatch.setattr(
+            "otherhalf.estimators.goal.GOALClassifier.load", lambda path: pytest.fail("too late")
         )
-        assert run("fit", CSBM) == (1, "", message)
+        status, _, err = run("predict", "model", CSBM, "--out", out)
+        assert status == 2
+        assert sentence in err
+        assert err.count("\n") == 1
 
 
 PAPER = {  # Section 4.1 of the paper

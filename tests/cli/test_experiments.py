@@ -1,4 +1,4 @@
-"""compare, search and reproduce as a shell calls them: what is printed, which status, and nothing lost."""
+"""compare, search and reproduce as a shell calls them: output, exit status, and records that are kept."""
 
 import errno
 import json
@@ -9,38 +9,33 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from functools import partial
 
 import pandas as pd
 import pytest
 
 from otherhalf.cli.commands import main
+from otherhalf.cli.console import STOPPED
 from otherhalf.data.entries import DATASETS
 from otherhalf.data.splits import split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
 from otherhalf.experiments.paper.table1 import PublishedSplits, Table1
-from otherhalf.experiments.runner import run as runner
 from otherhalf.experiments.runner import tasks
-from otherhalf.experiments.runner import workbench as workbench_module
-from otherhalf.experiments.runner.executor import run_jobs
+from otherhalf.experiments.runner.executor import EXECUTORS, run_jobs
+from otherhalf.experiments.runner.graphs import GraphFolder
 from otherhalf.experiments.runner.job import Outcome
 from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.tuning import search as settings_search
-from otherhalf.experiments.tuning.search import Choice
-from otherhalf.experiments.tuning.tuned import read_tuned, write_tuned
+from otherhalf.experiments.tuning.search import Tuned
+from otherhalf.experiments.tuning.tuned import packaged_settings, read_tuned, write_tuned
 
 CSBM = "csbm:nodes=60,classes=2,features=4,homophily=0.2,signal=3"
 FEW = {"epochs": 4, "patience": 4}
-STOPPED = (
-    "otherhalf: stopped; what is finished is kept: a fit with --out goes on with --resume, an experiment "
-    "with the same command"
-)
 
 
 @pytest.fixture
 def run(monkeypatch, capfd, tmp_path):
-    """Call the program as a shell would, in an empty folder; gives status, standard output, standard error.
+    """Call the program as a shell does, in an empty folder; returns status, standard output, standard error.
 
     Models are trained for a few epochs only.
     """
@@ -60,12 +55,12 @@ def run(monkeypatch, capfd, tmp_path):
 
 @pytest.fixture
 def here(monkeypatch):
-    """The runs in this process, so that a test can do something to them."""
+    """Do the runs in this process, where a test can change them."""
+    monkeypatch.setitem(EXECUTORS, "processes", in_this_process)
 
-    def in_this_process(jobs, work, workers, threads, on_start=None):
-        return run_jobs(jobs, work, 0, threads, on_start)
 
-    monkeypatch.setattr(workbench_module, "run", partial(runner.run, executor=in_this_process))
+def in_this_process(jobs, work, workers, threads, on_start=None):
+    return run_jobs(jobs, work, 0, threads, on_start)
 
 
 @pytest.fixture
@@ -74,7 +69,7 @@ def work(monkeypatch, here):
 
     def change(function):
         monkeypatch.setattr(tasks.Worker, "__call__", lambda self, job: function(job))
-        monkeypatch.setattr(tasks.Worker, "open", lambda self, data: None)
+        monkeypatch.setattr(GraphFolder, "fetch", lambda self, data, data_hash: None)
 
     return change
 
@@ -85,8 +80,8 @@ def made_up(job):
     return {"test": test, "val": 0.75, "epochs": 1, "nodes": nodes, "encoder": "gcn", "encoder_share": 0.5}
 
 
-def refused(outcome, *fragments):
-    """One sentence on what is wrong, status 2, and nothing else."""
+def rejected(outcome, *fragments):
+    """Check that there is one sentence about the error, status 2, and nothing else."""
     status, out, err = outcome
     assert (status, out) == (2, ""), err
     assert err.startswith("otherhalf: ")
@@ -96,7 +91,7 @@ def refused(outcome, *fragments):
 
 
 def answer(outcome):
-    """The one JSON object, which has to be all of standard output."""
+    """Return the JSON object, which must be all of standard output."""
     status, out, err = outcome
     assert status == 0, err
     assert out.count("\n") == 1
@@ -104,7 +99,7 @@ def answer(outcome):
 
 
 def last_line(err):
-    """What is said at the end, after the lines that tell how far the runs are."""
+    """Return the error message, which must be the last line after those about progress."""
     assert "Traceback" not in err
     (line,) = (line for line in err.splitlines() if line.startswith("otherhalf: "))
     assert err.splitlines()[-1] == line
@@ -119,10 +114,10 @@ def scores(rows):
     return [{key: row[key] for key in ("model", "mean", "std", "runs", "validation_mean")} for row in rows]
 
 
-# ---------------------------------------------------------------------- compare, for real
+# ---------------------------------------------------------------------- compare, with real runs
 
 
-def test_own_tables_with_columns_of_their_own_in_processes(run, tmp_path):
+def test_tables_with_other_column_names_in_processes(run, tmp_path):
     graph = contextual_sbm(60, 2, 4, homophily=0.2, signal=4.0, seed=3)
     nodes = pd.DataFrame(graph.x[:, :3], columns=["a", "b", "not this"])
     nodes.insert(0, "who", [f"n{i}" for i in range(60)])
@@ -153,7 +148,7 @@ def test_own_tables_with_columns_of_their_own_in_processes(run, tmp_path):
     assert lines_in(store) == 6
     assert more["rows"][0]["runs"] == 3
 
-    # Another label: the same names, but not the same graph.
+    # Other labels: the same names, but another graph.
     nodes.assign(what=nodes["what"].iloc[::-1].to_numpy()).to_csv(tmp_path / "animals.csv", index=False)
     answer(run(*command))
     assert lines_in(store) == 10
@@ -167,7 +162,7 @@ main()
 """
 
 
-def test_killed_and_started_again_it_comes_to_the_same(run, tmp_path, monkeypatch):
+def test_killed_and_started_again_the_results_are_the_same(run, tmp_path, monkeypatch):
     command = ["compare", CSBM, "--models", "mlp,gcn,sage", "--runs", "3", "--json", "--workers", "1"]
     (tmp_path / "disturbed").mkdir()
 
@@ -199,7 +194,7 @@ def test_killed_and_started_again_it_comes_to_the_same(run, tmp_path, monkeypatc
     assert lines_in(tmp_path / "disturbed") == lines_in(tmp_path / "here") == 9
 
 
-# ---------------------------------------------------------------------- what is printed
+# ---------------------------------------------------------------------- output
 
 
 def test_compare_with_a_budget(run, work):
@@ -211,7 +206,7 @@ def test_compare_with_a_budget(run, work):
         assert sum(record.job.model == model for record in trials) == 3 + 2 * 2
 
 
-def test_a_table_in_a_pipe_has_whole_numbers(run, work, monkeypatch):
+def test_a_table_in_a_pipe_has_unbroken_numbers(run, work, monkeypatch):
     work(made_up)
     monkeypatch.setenv("COLUMNS", "30")
     status, out, _ = run("compare", CSBM, "--models", "mlp,goal,acmgcn", "--runs", 3)
@@ -224,7 +219,7 @@ def test_a_table_in_a_pipe_has_whole_numbers(run, work, monkeypatch):
 
 
 def test_the_widest_table_in_a_pipe(run, work, tmp_path, monkeypatch):
-    monkeypatch.setenv("OTHERHALF_DATA", str(tmp_path / "none"))  # a table needs its records only
+    monkeypatch.setenv("OTHERHALF_DATA", str(tmp_path / "none"))  # a table needs only its records
     monkeypatch.setattr("otherhalf.experiments.paper.table1.read_tuned", lambda data, folder: {})
     store = Store(tmp_path / "runs")
     about = Table1()
@@ -259,7 +254,9 @@ def test_brackets_in_a_name(run, work, tmp_path):
 def test_a_file_with_a_graph_of_the_catalogue_needs_no_other(run, here, tmp_path, monkeypatch):
     graph = replace(contextual_sbm(60, 2, 4, homophily=0.2), name="texas")
     graph.to_npz(tmp_path / "somewhere.npz")
-    monkeypatch.setitem(DATASETS, "texas", replace(DATASETS["texas"], fingerprint=graph.fingerprint))
+    sizes = {"nodes": 60, "edges": graph.num_edges, "classes": 2, "features": 4}
+    entry = replace(DATASETS["texas"], fingerprint=graph.fingerprint, **sizes)
+    monkeypatch.setitem(DATASETS, "texas", entry)
     monkeypatch.setenv("OTHERHALF_DATA", str(tmp_path / "none"))
     monkeypatch.setattr("otherhalf.data.catalog.download", lambda entry: pytest.fail("not to be downloaded"))
     monkeypatch.setattr("otherhalf.experiments.compare.read_tuned", lambda data, folder: {})
@@ -289,7 +286,7 @@ def test_search(run, work, tmp_path):
     assert lines_in(tmp_path / "here") == before
 
 
-# ---------------------------------------------------------------------- what cannot be done
+# ---------------------------------------------------------------------- errors
 
 
 @pytest.mark.parametrize(
@@ -311,9 +308,12 @@ def test_search(run, work, tmp_path):
         (("compare", CSBM, "--budget", "100000"), ["100000 trials cannot be made", "give 1 to"]),
         (("compare", CSBM, "--split", "random"), ["there is no split 'random'"]),
         (("compare", CSBM, "--split", "fixed"), ["comes without fixed splits"]),
-        (("compare", CSBM, "--metric", "f1"), ["there is no metric 'f1'"]),
+        (("compare", CSBM, "--metric", "f1"), ["metric must be one of accuracy, roc_auc, not 'f1'"]),
         (("compare", CSBM, "--device", "tpu"), ["the device 'tpu' cannot be used here"]),
         (("reproduce", "table1", "--device", "tpu"), ["the device 'tpu' cannot be used here"]),
+        (("compare", CSBM, "--executor", "ray"), ["there is no executor 'ray': choose one of processes"]),
+        (("reproduce", "table1", "--executor", "ray"), ["there is no executor 'ray'"]),
+        (("search", "--executor", "ray"), ["there is no executor 'ray'"]),
         (("search", "--datasets", "coraa"), ["there is no data set 'coraa'"]),
         (("search", "--models", "gcnn"), ["there is no model 'gcnn'"]),
         (("search", "--trials", "0"), ["invalid value for '--trials'"]),
@@ -323,8 +323,8 @@ def test_search(run, work, tmp_path):
 )
 def test_one_sentence(run, work, arguments, fragments, tmp_path):
     work(lambda job: pytest.fail("nothing is to be run"))
-    refused(run(*arguments), *fragments)
-    refused(run(*arguments, "--json"), *fragments)
+    rejected(run(*arguments), *fragments)
+    rejected(run(*arguments, "--json"), *fragments)
     assert list((tmp_path / "here").iterdir()) == []
 
 
@@ -334,7 +334,7 @@ def test_more_runs_than_published_splits(run, work, tmp_path):
     splits = tuple(replace(split(graph, seed=i), kind="fixed", seed=i) for i in range(2))
     replace(graph, fixed_splits=splits, name="mine").to_npz(tmp_path / "mine.npz")
     command = ("compare", tmp_path / "mine.npz", "--split", "fixed", "--models", "mlp")
-    refused(run(*command), "mine has 2 fixed split(s), which is too few for 10 runs: give 2 runs or less")
+    rejected(run(*command), "mine has 2 fixed split(s), which is too few for 10 runs: give 2 runs or less")
     assert answer(run(*command, "--runs", 2, "--json"))["rows"][0]["runs"] == 2
 
 
@@ -345,9 +345,9 @@ COMPARE = ("compare", CSBM, "--models", "mlp", "--runs", "2")
 def test_a_store_that_is_a_file(run, work, tmp_path, command):
     work(made_up)
     (tmp_path / "file").write_text("precious")
-    refused(run(*command, "--store", tmp_path / "file"), "file is a file: give a folder for the results")
+    rejected(run(*command, "--store", tmp_path / "file"), "file is a file: give a folder for the results")
     inside = run(*command, "--store", tmp_path / "file" / "x")
-    refused(inside, "is no folder that can be written to")
+    rejected(inside, "is no folder that can be written to")
     assert (tmp_path / "file").read_text() == "precious"
 
 
@@ -367,14 +367,14 @@ def record_file(folder):
         (lambda line: line.replace(b'"val": 0.75', b'"val": 0.85'), ["it has been changed since it was"]),
     ],
 )
-def test_a_store_that_cannot_be_read(run, work, tmp_path, change, fragments):
+def test_damaged_records(run, work, tmp_path, change, fragments):
     work(made_up)
     answer(run(*COMPARE, "--json"))
     path = record_file(tmp_path)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + change(lines[1]))
     before = path.read_bytes()
-    refused(run(*COMPARE), "mlp.jsonl, line 2", *fragments)
+    rejected(run(*COMPARE), "mlp.jsonl, line 2", *fragments)
     assert path.read_bytes() == before
 
 
@@ -392,7 +392,7 @@ def test_a_full_disk(run, work, tmp_path, monkeypatch):
     write, written = os.pwrite, []
 
     def full(handle, content, offset):
-        if len(written) == 1:  # half of the second record
+        if len(written) == 1:  # a part of the second record
             write(handle, content[: len(content) // 2], offset)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         written.append(len(content))
@@ -411,13 +411,13 @@ def test_a_full_disk(run, work, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "told"),
+    ("error", "status", "message"),
     [
         (InputError("too few labels: label more nodes"), 2, "too few labels: label more nodes"),
         (ZeroDivisionError("division by zero"), 1, "ZeroDivisionError: division by zero"),
     ],
 )
-def test_a_run_that_fails_leaves_the_others(run, work, error, status, told):
+def test_a_run_that_fails_does_not_affect_the_others(run, work, error, status, message):
     def one_fails(job):
         if (job.model, job.seed) == ("gcn", 1):
             raise error
@@ -425,27 +425,27 @@ def test_a_run_that_fails_leaves_the_others(run, work, error, status, told):
 
     work(one_fails)
     command = ("compare", CSBM, "--models", "mlp,gcn", "--runs", 3)
-    found, out, err = run(*command, "--json")
-    assert found == status
+    code, out, err = run(*command, "--json")
+    assert code == status
     assert out.count("\n") == 1
     values = json.loads(out)
     assert [row["model"] for row in values["rows"]] == ["mlp"]
     assert values["missing"] == ["gcn"]
-    assert told in values["failed"][0]
+    assert message in values["failed"][0]
     line = last_line(err)
     assert "1 run(s) failed, the first being gcn on csbm" in line
-    assert f"seed 1: {told}; the others are kept" in line
+    assert f"seed 1: {message}; the others are kept" in line
     assert lines_in(Store("results/runs").folder) == 5
 
-    found, out, err = run(*command)
-    assert found == status
+    code, out, err = run(*command)
+    assert code == status
     assert "Left out, because there is not a score for every split: GCN." in " ".join(out.split())
     work(made_up)
     assert len(answer(run(*command, "--json"))["rows"]) == 2
     assert lines_in(Store("results/runs").folder) == 6
 
 
-def test_a_search_some_of_whose_trials_fail_writes_no_settings(run, work, tmp_path):
+def test_a_search_with_failed_trials_writes_no_settings(run, work, tmp_path):
     def one_fails(job):
         if job.data == "texas" and job.options["params"].get("hidden") == 128:
             raise MemoryError
@@ -469,20 +469,20 @@ def test_a_search_some_of_whose_trials_fail_writes_no_settings(run, work, tmp_pa
     assert [path.name for path in (tmp_path / "s").iterdir()] == ["cora.toml"]
 
 
-def test_settings_that_could_not_be_written_are_noticed_before_the_search(run, work, tmp_path):
+def test_a_folder_that_cannot_hold_settings_is_an_error_before_the_search(run, work, tmp_path):
     work(lambda job: pytest.fail("nothing is to be run"))
     (tmp_path / "file").touch()
     command = ("search", "--datasets", "cora", "--out")
-    refused(run(*command, tmp_path / "file"), "is no folder that can be written to")
-    write_tuned("cora", {"mlp": Choice({}, 0.5, 4)}, (50,), tmp_path)
+    rejected(run(*command, tmp_path / "file"), "is no folder that can be written to")
+    write_tuned("cora", {"mlp": Tuned({}, 0.5, 4)}, (50,), tmp_path)
     unequal = run(*command, tmp_path, "--models", "gcn", "--trials", 8)
-    refused(unequal, "cora.toml has mlp as the best of 4 trials", "search with 4 trials, or for mlp too")
+    rejected(unequal, "cora.toml has mlp as the best of 4 trials", "search with 4 trials, or for mlp too")
     (tmp_path / "cora.toml").write_text("[gcn")
-    refused(run(*command, tmp_path), "cora.toml cannot be read")
+    rejected(run(*command, tmp_path), "cora.toml cannot be read")
     assert (tmp_path / "cora.toml").read_text() == "[gcn"
 
 
-def test_published_splits_are_searched_as_far_as_there_are_any(run, work, monkeypatch, tmp_path):
+def test_a_search_uses_the_published_splits_that_there_are(run, work, monkeypatch, tmp_path):
     one = replace(contextual_sbm(60, 2, 4), name="cora")
     one = replace(one, fixed_splits=(replace(split(one, "uniform"), kind="fixed", seed=0),))
     none = replace(one, fixed_splits=())
@@ -493,21 +493,21 @@ def test_published_splits_are_searched_as_far_as_there_are_any(run, work, monkey
     command = ("search", "--split", "fixed", "--models", "mlp", "--trials", 2, "--out", tmp_path)
     answer(run(*command, "--datasets", "cora", "--json"))
     assert seen == {("cora", 0)}
-    refused(run(*command, "--datasets", "actor"), "actor comes without fixed splits")
+    rejected(run(*command, "--datasets", "actor"), "actor comes without fixed splits")
     found = answer(run(*command, "--json"))
     assert list(found["datasets"]) == list(PublishedSplits.datasets)
 
 
-def test_figures_that_could_not_be_drawn_are_noticed_before_the_runs(run, work, tmp_path, monkeypatch):
+def test_figures_that_cannot_be_drawn_are_an_error_before_the_runs(run, work, tmp_path, monkeypatch):
     work(lambda job: pytest.fail("nothing is to be run"))
     (tmp_path / "file").touch()
     command = ("reproduce", "discrimination", "--datasets", "cora", "--figures")
-    refused(run(*command, tmp_path / "file"), "is no folder that can be written to")
+    rejected(run(*command, tmp_path / "file"), "is no folder that can be written to")
     monkeypatch.setattr("otherhalf.report.charts.find_spec", lambda name: None)
-    refused(run(*command, tmp_path), "figures need matplotlib", "otherhalf[report]")
+    rejected(run(*command, tmp_path), "figures need matplotlib", "otherhalf[report]")
 
 
-def test_a_part_of_an_experiment_does_not_take_the_place_of_its_figures(run, work, tmp_path):
+def test_a_part_of_an_experiment_does_not_replace_its_figures(run, work, tmp_path):
     edges = [0.0, 0.5, 1.0]
     shapes = {"bin_edges": edges, "connected": [0.5, 1.5], "random": [1.5, 0.5]}
     verdict = {"ks": 0.5, "ks_std": 0.01, "threshold": 0.2, "tendency": "homophily", "edge_homophily": 0.8}
@@ -516,23 +516,23 @@ def test_a_part_of_an_experiment_does_not_take_the_place_of_its_figures(run, wor
     assert part["figures"] == [f"results/figures-of-a-part/cosine.{ending}" for ending in ("png", "svg")]
     elsewhere = answer(run("reproduce", "discrimination", "--store", tmp_path / "other", "--json"))
     assert elsewhere["figures"] == part["figures"]
-    whole = answer(run("reproduce", "discrimination", "--json"))
-    assert whole["figures"] == [f"results/figures/cosine.{ending}" for ending in ("png", "svg")]
+    entire = answer(run("reproduce", "discrimination", "--json"))
+    assert entire["figures"] == [f"results/figures/cosine.{ending}" for ending in ("png", "svg")]
 
 
-def test_no_room_for_temporary_files(run, work, monkeypatch):
+def test_no_space_for_temporary_files(run, work, monkeypatch):
     def full(*words, **options):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     work(made_up)
     monkeypatch.setattr("tempfile.TemporaryDirectory", full)
-    refused(run(*COMPARE), "No space left on device", "TMPDIR")
+    rejected(run(*COMPARE), "No space left on device", "TMPDIR")
 
 
 def test_the_splits_of_the_search_are_not_reported(run, work):
     work(lambda job: pytest.fail("nothing is to be run"))
     for command in (("reproduce", "table1"), ("compare", CSBM)):
-        refused(run(*command, "--runs", 51), "51 runs are too many", "give 50 or less")
+        rejected(run(*command, "--runs", 51), "51 runs are too many", "give 50 or less")
 
 
 def test_ctrl_c(run, work, tmp_path):
@@ -545,7 +545,7 @@ def test_ctrl_c(run, work, tmp_path):
     work(interrupted)
     status, out, err = run(*COMPARE, "--json")
     assert (status, out) == (1, "")
-    assert last_line(err) == STOPPED
+    assert last_line(err) == f"otherhalf: {STOPPED}"
     assert lines_in(tmp_path) == 1
     work(made_up)
     assert answer(run(*COMPARE, "--json"))["rows"][0]["runs"] == 2
@@ -558,3 +558,49 @@ def test_the_help_names_every_experiment(run):
     assert status == 0
     words = set(re.findall(r"\w+", out))
     assert set(EXPERIMENTS) <= words
+
+
+# ---------------------------------------------------------------------- executors and settings
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("compare", CSBM, "--models", "mlp", "--runs", 1),
+        ("search", "--datasets", "texas", "--models", "mlp", "--trials", 1),
+        ("reproduce", "table1", "--datasets", "cora", "--models", "mlp", "--runs", 1),
+    ],
+    ids=lambda command: command[0],
+)
+def test_another_executor_can_be_registered(run, work, monkeypatch, command):
+    """As a package for a cluster would."""
+    given = []
+
+    def executor(jobs, work, workers, threads, on_start=None):
+        given.append((workers, threads))
+        return in_this_process(jobs, work, workers, threads, on_start)
+
+    work(lambda job: {**made_up(job), "kinds": {}})
+    monkeypatch.setitem(EXECUTORS, "cluster", executor)
+    answer(run(*command, "--executor", "cluster", "--workers", 64, "--threads", 2, "--json"))
+    assert set(given) == {(64, 2)}
+
+
+def test_a_search_writes_into_the_current_folder(run, work, tmp_path):
+    before = {path: path.read_bytes() for path in packaged_settings("uniform").iterdir()}
+    work(lambda job: {"val": 0.5, "epochs": 1})
+    found = answer(run("search", "--datasets", "texas", "--models", "mlp", "--trials", 2, "--json"))
+    assert found["datasets"]["texas"]["file"] == "results/settings/uniform/texas.toml"
+    assert set(read_tuned("texas", tmp_path / "here" / "results" / "settings" / "uniform")) == {"mlp"}
+    assert {path: path.read_bytes() for path in packaged_settings("uniform").iterdir()} == before
+
+
+def test_temporary_graphs_are_removed(run, work, tmp_path, monkeypatch):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    seen = []
+    work(lambda job: seen.extend((tmp_path / "temporary").glob("otherhalf-*/*.npz")) or made_up(job))
+    answer(run(*COMPARE, "--json"))
+    assert len({path.stem for path in seen}) == 1
+    assert not list((tmp_path / "temporary").iterdir())

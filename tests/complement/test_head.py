@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 import torch
 
+from otherhalf.complement import head as head_module
 from otherhalf.complement.grouping import grouping_loss
 from otherhalf.complement.head import VALIDATION_K, Head, train_head
 from otherhalf.complement.ranking import ranking_lists, ranking_loss, true_scores
+from otherhalf.complement.settings import HeadSettings
 from otherhalf.data.splits import split as make_split
 from otherhalf.data.synthetic import contextual_sbm
-from otherhalf.estimators.settings import HeadSettings
 from otherhalf.graph import Graph, Split
-from otherhalf.training.loop import TrainingSettings, seeded
+from otherhalf.training.loop import Monitor, TrainingSettings, seeded
 
 
 @pytest.fixture(scope="module")
@@ -127,9 +128,20 @@ def test_candidates_of_the_ranking_lists_are_bounded(graph, split, z_gnn):
     assert history.losses[0] == pytest.approx(float(group + rank), rel=1e-5)
 
 
-def test_every_epoch_is_told(graph, split, z_gnn):
-    told = []
-    train_head(
-        graph, split, z_gnn, head_settings(3), 0, most_similar=True, on_epoch=lambda *step: told.append(step)
+def test_every_epoch_is_reported(graph, split, z_gnn):
+    steps = []
+    monitor = Monitor(on_step=lambda *step: steps.append(step))
+    train_head(graph, split, z_gnn, head_settings(3), 0, most_similar=True, monitor=monitor)
+    assert steps == [("head", 1, 3), ("head", 2, 3), ("head", 3, 3)]
+
+
+def test_the_score_is_of_samples_where_there_are_many_nodes(graph, split, z_gnn, monkeypatch):
+    monkeypatch.setattr(head_module, "VALIDATION_NODES", 5)
+    monkeypatch.setattr(head_module, "VALIDATION_CANDIDATES", 7)
+    _, history = train_head(graph, split, z_gnn, head_settings(), 3, most_similar=True)
+    rng = np.random.default_rng(3)
+    val, train = (
+        np.sort(rng.choice(part, n, replace=False)) for part, n in ((split.val, 5), (split.train, 7))
     )
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    same = np.mean(graph.y[val][:, None] == graph.y[train][None, :])  # all seven are looked up
+    assert history.scores == [[pytest.approx(same)]]

@@ -1,10 +1,9 @@
-"""Graphs from and to PyG, networkx and scipy: by hand, and there and back again."""
+"""Graphs from and to PyG and scipy: by hand, and there and back again."""
 
 import re
 import subprocess
 import sys
 
-import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from torch_geometric.data import Data, HeteroData
 
 from otherhalf.data import convert
-from otherhalf.data.convert import from_networkx, from_pyg, from_scipy, to_pyg
+from otherhalf.data.convert import from_pyg, from_scipy, to_pyg
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
 
@@ -172,7 +171,7 @@ class TestFromPyG:
             ({"x": torch.ones(3)}, "x has the shape (3,): give one row per node"),
             ({"edge_index": None}, "the PyG data has neither edge_index nor adj_t"),
             ({"edge_index": torch.tensor([[0, 1]])}, "edge_index has the shape (1, 2): give [2, E]"),
-            ({"edge_index": torch.tensor([[0.0], [1.0]])}, "the edges are float32: give whole node indices"),
+            ({"edge_index": torch.tensor([[0.0], [1.0]])}, "the edges are float32: give integers 0 … N−1"),
             ({"edge_index": torch.tensor([[0], [3]])}, "an edge ends at node 3, but the nodes are 0 … 2"),
             ({"edge_index": torch.tensor([[0, -1], [-1, 0]])}, "an edge ends at node -1"),
             ({"y": torch.eye(3)}, "the labels have the shape (3, 3): give one class per node"),
@@ -183,7 +182,7 @@ class TestFromPyG:
                 {"val_mask": torch.ones(3, 2), "test_mask": torch.ones(3, 3)},
                 "val_mask holds 2 splits and another",
             ),
-            ({"train_mask": torch.ones(3)}, "a node stands in more than one of train, val and test"),
+            ({"train_mask": torch.ones(3)}, "a node is in more than one of train, val and test"),
         ],
     )
     def test_refusals(self, changes, message):
@@ -205,116 +204,6 @@ class TestFromPyG:
         assert [[s.train.tolist(), s.val.tolist(), s.test.tolist()] for s in back.fixed_splits] == [
             [s.train.tolist(), s.val.tolist(), s.test.tolist()] for s in graph.fixed_splits
         ]
-
-
-class TestFromNetworkx:
-    def triangle(self, kind=nx.Graph):
-        graph = kind()
-        graph.add_node("u", size=1, old=True, label="red")
-        graph.add_node("v", size=2.5, old=False, label="blue")
-        graph.add_node("w", size=np.float32(3), old=np.bool_(True))
-        graph.add_edges_from([("w", "u"), ("u", "v"), ("v", "w")])
-        return graph
-
-    def test_attributes_become_features_and_labels(self):
-        graph = from_networkx(self.triangle(), name="g")
-        assert graph.x.tolist() == [[1, 1], [2.5, 0], [3, 1]]
-        assert (graph.y.tolist(), graph.classes.tolist()) == ([1, 0, -1], ["blue", "red"])
-        assert (graph.ids.tolist(), graph.name, graph.directed) == (["u", "v", "w"], "g", False)
-        assert graph.edges.tolist() == [[0, 0, 1], [1, 2, 2]]
-
-    def test_directed(self):
-        graph = Graph.from_networkx(self.triangle(nx.DiGraph))
-        assert (graph.directed, graph.edges.tolist()) == (True, [[0, 1, 2], [1, 2, 0]])
-
-    def test_repeats_of_a_multigraph_are_counted(self):
-        source = self.triangle(nx.MultiGraph)
-        source.add_edges_from([("u", "v"), ("v", "u"), ("u", "u")])
-        graph = from_networkx(source)
-        assert (graph.num_edges, graph.dropped_repeats, graph.dropped_self_loops) == (3, 2, 1)
-
-    def test_a_list_names_the_features_and_their_order(self):
-        assert from_networkx(self.triangle(), features=["old", "size"]).x.tolist() == [
-            [1, 1],
-            [0, 2.5],
-            [1, 3],
-        ]
-
-    def test_vectors(self):
-        source = nx.path_graph(3)
-        nx.set_node_attributes(source, {i: {"x": [i, 1.0], "v": torch.tensor([5.0])} for i in source})
-        assert from_networkx(source).x.tolist() == [[0, 1], [1, 1], [2, 1]]
-        assert from_networkx(source, features="v").x.tolist() == [[5], [5], [5]]
-        assert from_networkx(source).ids.tolist() == [0, 1, 2]
-
-    def test_a_number_called_x_is_one_feature_of_several(self):
-        source = nx.path_graph(2)
-        nx.set_node_attributes(source, {i: {"x": i, "z": 5} for i in source})
-        assert from_networkx(source).x.tolist() == [[0, 5], [1, 5]]
-
-    def test_whatever_names_a_node_becomes_its_id(self):
-        source = nx.grid_2d_graph(1, 2)
-        nx.set_node_attributes(source, 1.0, "a")
-        assert from_networkx(source).ids.tolist() == ["(0, 0)", "(0, 1)"]
-
-    def test_label_may_be_named_or_declined(self):
-        assert from_networkx(self.triangle(), label="old", features="size").classes.tolist() == [0, 1]
-        assert from_networkx(self.triangle(), label=None, features="size").num_classes == 0
-
-    def test_text_attributes_are_named_in_a_warning(self):
-        with pytest.warns(
-            UserWarning, match="the node attributes label are not numeric and are not used"
-        ) as caught:
-            from_networkx(self.triangle(), label="old")
-        assert caught[0].filename == __file__
-
-    @pytest.mark.parametrize(
-        ("change", "options", "message"),
-        [
-            (
-                {},
-                {"label": "kind"},
-                "no node has the attribute 'kind' for its label: the attributes are size, old",
-            ),
-            (
-                {},
-                {"features": ["size", "age"]},
-                "the node 'u' has no attribute 'age': give every node the same",
-            ),
-            ({}, {"features": []}, "the list of feature attributes is empty"),
-            ({"more": 1}, {}, "the node 'u' has no attribute 'more'"),
-            ({"size": float("nan")}, {}, "the attribute 'size' of the node 'w' is NaN or infinite"),
-            (
-                {"size": "big"},
-                {"features": "size"},
-                "the node 'w' is 'big', which is not a number or a vector",
-            ),
-            (
-                {"size": [1, 2]},
-                {"features": "size"},
-                "has 1 values at the node 'u' and 2 at 'w': give vectors",
-            ),
-            ({"size": [1, 2]}, {"features": ["size"]}, "has the shape (2,): name it alone, features='size'"),
-            ({"size": [[1]]}, {"features": "size"}, "has the shape (1, 1): give one vector per node"),
-        ],
-    )
-    def test_refusals(self, change, options, message):
-        source = self.triangle()
-        source.nodes["w"].update(change)
-        assert message in refusal(from_networkx, source, **options)
-
-    def test_nothing_to_learn_from(self):
-        assert "the networkx graph has no nodes" in refusal(from_networkx, nx.Graph())
-        assert "no node attribute is numeric" in refusal(from_networkx, nx.path_graph(3))
-        club = nx.path_graph(2)
-        nx.set_node_attributes(club, "chess", "club")
-        assert "the attributes besides the label are club" in refusal(from_networkx, club)
-        assert "from_networkx takes a networkx graph, not list" in refusal(from_networkx, [(0, 1)])
-
-    def test_two_names_that_read_alike(self):
-        source = nx.Graph([(1, "1")])
-        nx.set_node_attributes(source, 1.0, "a")
-        assert "the node id '1' occurs more than once" in refusal(from_networkx, source)
 
 
 class TestFromScipy:

@@ -1,7 +1,8 @@
-"""The whole download path against a server on this machine."""
+"""Download, check and keep a data set, with a server on this machine."""
 
 import hashlib
 import socket
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import requests
 
 from otherhalf.data import download as module
 from otherhalf.data.catalog import DATASETS, load
@@ -35,7 +37,7 @@ RAW_FOLDERS = {
 
 
 class Server(ThreadingHTTPServer):
-    """Serves ``files`` by address; the first ``failures`` requests fail as ``how`` says."""
+    """Serve ``files`` by address; the first ``failures`` requests fail in the way ``how``."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -143,7 +145,7 @@ def test_one_failure_is_tried_again(server: Server, tiny: DataSet, how: str) -> 
     assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize(("how", "reason"), [("503", "HTTP 503"), ("cut short", "cut short after")])
+@pytest.mark.parametrize(("how", "reason"), [("503", "HTTP 503"), ("cut short", "bytes read")])
 def test_two_failures_leave_nothing(
     server: Server, tiny: DataSet, tmp_path: Path, how: str, reason: str
 ) -> None:
@@ -156,7 +158,7 @@ def test_two_failures_leave_nothing(
 
 def test_a_missing_file_is_not_asked_for_twice(server: Server, tiny: DataSet, tmp_path: Path) -> None:
     server.files.clear()
-    with pytest.raises(InputError, match=r"tiny\.npz could not be fetched \(HTTP 404 Not Found\): place"):
+    with pytest.raises(InputError, match=r"tiny\.npz could not be downloaded \(HTTP 404 Not Found\): place"):
         load("tiny")
     assert len(server.requests) == 1
     assert _left(tmp_path) == []
@@ -165,8 +167,8 @@ def test_a_missing_file_is_not_asked_for_twice(server: Server, tiny: DataSet, tm
 def test_a_wrong_hash_is_refused_with_both_hashes(server: Server, tiny: DataSet, tmp_path: Path) -> None:
     expected = hashlib.sha256(server.files[ADDRESS]).hexdigest()
     server.files[ADDRESS] += b"!"
-    found = hashlib.sha256(server.files[ADDRESS]).hexdigest()
-    with pytest.raises(InputError, match=f"{ADDRESS} has the SHA-256 {found}, not {expected}"):
+    actual = hashlib.sha256(server.files[ADDRESS]).hexdigest()
+    with pytest.raises(InputError, match=f"{ADDRESS} has the SHA-256 {actual}, not {expected}"):
         load("tiny")
     assert _left(tmp_path) == []
 
@@ -178,10 +180,10 @@ def test_wrong_content_is_refused_where_no_hash_is_known(
     arrays = dict(np.load(tmp_path / "tiny.npz"))
     arrays["node_labels"] = np.array([1, 0, 0])
     np.savez(tmp_path / "other.npz", **arrays)
-    found = read_heterophilous(tmp_path / "other.npz", "tiny", sparse=False).fingerprint
+    actual = read_heterophilous(tmp_path / "other.npz", "tiny", sparse=False).fingerprint
     server.files[ADDRESS] = (tmp_path / "other.npz").read_bytes()
     with pytest.raises(
-        InputError, match=f"its fingerprint is {found}, not {tiny.fingerprint}.*nothing was kept"
+        InputError, match=f"its fingerprint is {actual}, not {tiny.fingerprint}.*nothing was kept"
     ):
         load("tiny")
     assert _left(tmp_path) == []
@@ -193,7 +195,7 @@ def test_something_else_than_the_file(
 ) -> None:
     monkeypatch.setattr(module, "known_hashes", dict)
     server.files[ADDRESS] = body
-    with pytest.raises(InputError, match=f"{ADDRESS} cannot be understood .*nothing was kept"):
+    with pytest.raises(InputError, match=f"{ADDRESS} cannot be read .*nothing was kept"):
         load("tiny")
     assert _left(tmp_path) == []
 
@@ -201,16 +203,27 @@ def test_something_else_than_the_file(
 def test_interrupted_by_the_user(
     server: Server, tiny: DataSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = module._chunks
+    real = requests.Response.iter_content
 
-    def interrupted(url: str) -> Iterator[tuple[bytes, float]]:
-        yield next(real(url))
+    def interrupted(response: requests.Response, chunk_size: int) -> Iterator[bytes]:
+        yield next(real(response, chunk_size))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "_chunks", interrupted)
+    monkeypatch.setattr(requests.Response, "iter_content", interrupted)
     with pytest.raises(KeyboardInterrupt):
         load("tiny")
     assert _left(tmp_path) == []
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_the_progress_bar_is_for_terminals(
+    tiny: DataSet, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, terminal: bool
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    load("tiny")
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert ("tiny.npz" in err) == terminal
 
 
 def test_offline_the_message_names_the_file_to_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,6 +235,7 @@ def test_offline_the_message_names_the_file_to_place(tmp_path: Path, monkeypatch
         with pytest.raises(InputError, match="cora is not on this computer") as caught:
             load("cora")
     assert f"place cora.npz in the folder $OTHERHALF_DATA or in {tmp_path / 'cache'}" in str(caught.value)
+    assert "Connection refused" in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "cache").exists()
 
@@ -242,7 +256,7 @@ def test_a_mirror_that_is_no_url(tiny: DataSet, monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(InputError, match="give a URL that starts with http"):
             load("tiny")
     monkeypatch.setenv("OTHERHALF_MIRROR", "http://127.0.0.1:port")
-    with pytest.raises(InputError, match="could not be fetched"):
+    with pytest.raises(InputError, match="could not be downloaded"):
         load("tiny")
 
 
@@ -268,8 +282,8 @@ def test_the_original_files_rebuild_the_data_set(
         pytest.skip("raw files absent: set OTHERHALF_DATA to a folder with raw/")
     for address in SOURCES[name].addresses:
         file = address.rsplit("/", 1)[1]
-        found = [raw / folder / file for folder in RAW_FOLDERS[name] if (raw / folder / file).is_file()]
-        server.files[address] = found[0].read_bytes()
+        copies = [raw / folder / file for folder in RAW_FOLDERS[name] if (raw / folder / file).is_file()]
+        server.files[address] = copies[0].read_bytes()
         assert address in module.known_hashes()
     graph = load(name)
     assert graph.fingerprint == DATASETS[name].fingerprint

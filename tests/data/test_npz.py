@@ -113,9 +113,9 @@ def test_two_writes_give_the_same_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("keep", [0, 10, 0.5, 0.99])
 def test_a_truncated_file(tmp_path: Path, keep: float) -> None:
     path = _write(tmp_path / "g.npz")
-    whole = path.read_bytes()
-    path.write_bytes(whole[: keep if isinstance(keep, int) else int(len(whole) * keep)])
-    with pytest.raises(InputError, match=r"g\.npz is not a whole \.npz file .*fetch or write it again"):
+    complete = path.read_bytes()
+    path.write_bytes(complete[: keep if isinstance(keep, int) else int(len(complete) * keep)])
+    with pytest.raises(InputError, match=r"g\.npz is not a complete \.npz file .*download or write it again"):
         read_npz(path)
 
 
@@ -126,7 +126,7 @@ def test_a_damaged_byte(tmp_path: Path) -> None:
     at = raw.index(np.array([[0, 1, 2], [1, 2, 3]], dtype=np.int32).tobytes())
     raw[at] ^= 1
     path.write_bytes(bytes(raw))
-    with pytest.raises(InputError, match=r"not a whole \.npz file"):
+    with pytest.raises(InputError, match=r"not a complete \.npz file"):
         read_npz(path)
 
 
@@ -139,7 +139,7 @@ def test_a_pickled_array_is_not_loaded(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"hello", b"\x93NUMPY"])
 def test_a_file_of_another_kind(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "g.npz").write_bytes(content)
-    with pytest.raises(InputError, match=r"not a whole \.npz file"):
+    with pytest.raises(InputError, match=r"not a complete \.npz file"):
         read_npz(tmp_path / "g.npz")
 
 
@@ -161,7 +161,7 @@ def test_no_file_and_a_folder(tmp_path: Path) -> None:
         ({"x_indices": np.array([0, 7, 0], dtype=np.int32)}, "do not fit together"),
         ({"x_indptr": np.array([0, 1])}, "do not fit together"),
         ({"edge_index": np.array([[0], [9]])}, "an edge ends at node 9"),
-        ({"val_masks": None}, "only train_masks, test_masks are there: give all or none"),
+        ({"val_masks": None}, "the file has only train_masks, test_masks: give all or none"),
         ({"val_masks": np.zeros((2, 3), dtype=bool)}, r"val_masks is bool of shape \(2, 3\)"),
         ({"val_masks": np.zeros((1, 4), dtype=bool)}, "differ in length"),
         ({"val_masks": np.zeros((2, 4))}, "val_masks is float64"),

@@ -1,11 +1,11 @@
-"""Predictions as a table: one row per node, readable by anyone, never half written."""
+"""Predictions as a table: one row per node, in every format, written completely or not at all."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from otherhalf.data import predictions
-from otherhalf.data.predictions import write_predictions
+from otherhalf.data.predictions import check_predictions_file, write_predictions
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 
@@ -61,6 +61,13 @@ def test_whole_number_classes_and_nodes_without_ids(tmp_path):
     ]
 
 
+def test_the_check_returns_the_ending_and_writes_nothing(tmp_path):
+    assert check_predictions_file(tmp_path / "new" / "p.TSV.gz") == ".tsv"
+    assert list((tmp_path / "new").iterdir()) == []
+    with pytest.raises(InputError, match=r"new is a folder|neither CSV nor Parquet"):
+        check_predictions_file(tmp_path / "new")
+
+
 class TestRefusals:
     def refusal(self, path, graph, labels=LABELS, probabilities=PROBABILITIES):
         with pytest.raises(InputError) as caught:
@@ -72,10 +79,10 @@ class TestRefusals:
 
     def test_shapes(self, tmp_path, graph):
         expected = (
-            r"labels of shape (2,) and probabilities of shape (3, 2) for 3 nodes and 2 classes: give [3]"
+            r"the labels have the shape (2,) and the probabilities (3, 2) for 3 nodes and 2 classes: give [3]"
         )
         assert expected in self.refusal(tmp_path / "p.csv", graph, labels=LABELS[:2])
-        assert "probabilities of shape (3, 1)" in self.refusal(
+        assert "the probabilities (3, 1)" in self.refusal(
             tmp_path / "p.csv", graph, probabilities=PROBABILITIES[:, :1]
         )
 
@@ -86,8 +93,8 @@ class TestRefusals:
     def test_place_that_cannot_be_written(self, tmp_path, graph):
         (tmp_path / "file").write_text("")
         message = self.refusal(tmp_path / "file" / "p.csv", graph)
-        assert "p.csv cannot be written" in message
-        assert "choose another place" in message
+        assert "file is no folder that can be written to" in message
+        assert "choose another folder" in message
 
     def test_without_pyarrow(self, tmp_path, graph, monkeypatch):
         monkeypatch.setattr(predictions, "find_spec", lambda name: None)

@@ -35,6 +35,14 @@ def test_space_around_the_comma(tables):
     assert open_data(tables.replace(",", " , "), Columns(**NAMED)).num_nodes == 3
 
 
+def test_tables_whose_name_starts_like_a_synthetic_graph(tables, tmp_path):
+    (tmp_path / "people.csv").rename(tmp_path / "csbm_people.csv")
+    (tmp_path / "knows.csv").rename(tmp_path / "csbm_knows.csv")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        assert open_data("csbm_people.csv,csbm_knows.csv", Columns(**NAMED)).num_nodes == 3
+
+
 def test_own_npz(tmp_path):
     graph = contextual_sbm(num_nodes=60, seed=1)
     graph.to_npz(tmp_path / "own.npz")

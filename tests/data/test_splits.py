@@ -148,8 +148,8 @@ def test_fixed_splits_by_number_without_unlabelled_nodes():
     ("y", "arguments", "sentence"),
     [
         ([0, 1] * 5, {"kind": "random"}, "'random': choose one of uniform, stratified, quota, fixed"),
-        ([0, 1] * 5, {"seed": -1}, "seed -1 is not"),
-        ([0, 1] * 5, {"seed": 0.5}, "seed 0.5 is not"),
+        ([0, 1] * 5, {"seed": -1}, "seed must be an integer ≥ 0, not -1"),
+        ([0, 1] * 5, {"seed": 0.5}, "≥ 0, not 0.5"),
         ([0, 1] * 5, {"ratios": (0.6, 0.2, 0.3)}, "three positive numbers with sum 1"),
         ([0, 1] * 5, {"ratios": (1.2, -0.1, -0.1)}, "three positive numbers with sum 1"),
         ([0, 1] * 5, {"ratios": (0.8, 0.2)}, "three positive numbers with sum 1"),

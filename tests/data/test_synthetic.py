@@ -41,7 +41,7 @@ def test_redrawn_edges_have_exactly_the_homophily_asked_for(y, share, count, see
     wanted = round(share * count)
     graph = Graph(edges=[[0], [1]], x=np.ones((len(y), 1)), y=np.array(y))
     if wanted > inside or count - wanted > between:
-        with pytest.raises(InputError, match=r"too few for .* edges: ask for fewer edges"):
+        with pytest.raises(InputError, match=r"too few for .* edges: give fewer edges"):
             redraw_edges(graph, share, seed, num_edges=count)
         return
     drawn = redraw_edges(graph, share, seed, num_edges=count)
@@ -70,13 +70,13 @@ def test_redrawing_all_pairs_of_a_kind():
 
 def test_every_pair_of_its_kind_is_equally_likely():
     """Two of the four pairs within a class and two of the six between, 900 times."""
-    found = np.zeros((6, 6))
+    counts = np.zeros((6, 6))
     for seed in range(900):
         i, j = redraw_edges(SMALL, 0.5, seed).edges
-        found[i, j] += 1
+        counts[i, j] += 1
     for i, j in combinations(range(5), 2):
         expected = 2 / 4 if SMALL.y[i] == SMALL.y[j] else 2 / 6
-        assert found[i, j] / 900 == pytest.approx(expected, abs=5 * np.sqrt(0.25 / 900))
+        assert counts[i, j] / 900 == pytest.approx(expected, abs=5 * np.sqrt(0.25 / 900))
 
 
 def test_redrawing_is_deterministic_in_the_seed():
@@ -88,7 +88,7 @@ def test_redrawing_is_deterministic_in_the_seed():
 
 @pytest.mark.parametrize(
     ("homophily", "count", "sentence"),
-    [(1.5, 4, "give a number from 0 to 1"), (float("nan"), 4, "from 0 to 1"), (0.5, 0, "ask for 1 or more")],
+    [(1.5, 4, "must be a number from 0 to 1"), (float("nan"), 4, "from 0 to 1"), (0.5, 0, "must be ≥ 1")],
 )
 def test_redrawing_refuses_impossible_requests(homophily, count, sentence):
     with pytest.raises(InputError, match=sentence):
@@ -140,7 +140,7 @@ def test_block_model_is_deterministic_in_the_seed():
     ],
 )
 def test_block_model_refuses_impossible_sizes(options):
-    with pytest.raises(InputError, match=r"give|ask for"):
+    with pytest.raises(InputError, match=r"give|must be"):
         contextual_sbm(**({"num_nodes": 50} | options))
 
 

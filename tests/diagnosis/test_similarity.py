@@ -40,14 +40,14 @@ def test_the_size_of_blocks_does_not_matter(monkeypatch):
     rng = np.random.default_rng(0)
     x = sp.random(40, 30, density=0.2, random_state=0, format="csr", dtype=np.float32)
     pairs = rng.integers(40, size=(2, 100))
-    whole, counts = Cosine(x)(pairs), cosine_counts(Cosine(x), blocks(pairs))
+    at_once, counts = Cosine(x)(pairs), cosine_counts(Cosine(x), blocks(pairs))
     monkeypatch.setattr(similarity, "VALUES_AT_ONCE", 60)
     monkeypatch.setattr(similarity, "PAIRS_AT_ONCE", 7)
-    np.testing.assert_allclose(Cosine(x)(pairs), whole, atol=1e-7)
+    np.testing.assert_allclose(Cosine(x)(pairs), at_once, atol=1e-7)
     np.testing.assert_array_equal(cosine_counts(Cosine(x), blocks(pairs)), counts)
     dense = x.toarray().astype(float)
     dense /= np.maximum(np.linalg.norm(dense, axis=1, keepdims=True), 1e-30)
-    np.testing.assert_allclose(whole, (dense[pairs[0]] * dense[pairs[1]]).sum(axis=1), atol=1e-6)
+    np.testing.assert_allclose(at_once, (dense[pairs[0]] * dense[pairs[1]]).sum(axis=1), atol=1e-6)
 
 
 def test_equal_cosines_are_tied_in_spite_of_rounding_errors():
@@ -89,10 +89,10 @@ def test_ks_statistic_by_hand():
 def test_random_pairs_are_uniform_over_different_nodes(n, seed):
     pairs = np.concatenate(list(random_pairs(n, 6000, np.random.default_rng(seed))), axis=1)
     assert pairs.shape == (2, 6000)
-    found = np.bincount(pairs[0] * n + pairs[1], minlength=n * n).reshape(n, n)
-    assert np.all(np.diag(found) == 0)
+    counts = np.bincount(pairs[0] * n + pairs[1], minlength=n * n).reshape(n, n)
+    assert np.all(np.diag(counts) == 0)
     expected = 6000 / (n * (n - 1))
-    off_diagonal = found[~np.eye(n, dtype=bool)]
+    off_diagonal = counts[~np.eye(n, dtype=bool)]
     assert np.all(np.abs(off_diagonal - expected) < 6 * np.sqrt(expected))
 
 

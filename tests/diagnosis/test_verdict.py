@@ -41,34 +41,34 @@ def bridges() -> np.ndarray:
 def test_like_joined_with_like_by_hand(make):
     """A random pair has cosine 0 with probability 150/299, a connected one never: D is near 150/299."""
     graph = two_groups(rings())
-    found = diagnose(replace(graph, x=make(graph.x)), draws=20)
+    diagnosis = diagnose(replace(graph, x=make(graph.x)), draws=20)
     # One draw has 300 pairs, so its spread is √(p(1 − p)/300) = 0.029 and that of the mean 0.0065.
-    assert found.ks == pytest.approx(150 / 299, abs=4 * 0.0065)
-    assert found.ks_std == pytest.approx(0.029, rel=0.5)
-    assert found.ks == pytest.approx(np.mean(found.ks_draws))
-    assert found.ks_std == pytest.approx(np.std(found.ks_draws, ddof=1))
-    assert len(found.ks_draws) == 20
-    assert found.tendency == "homophily"
-    assert found.missing == "heterophily"
-    assert found.mean_connected == 1
-    assert found.mean_random == pytest.approx(149 / 299, abs=4 * 0.0065)
+    assert diagnosis.ks == pytest.approx(150 / 299, abs=4 * 0.0065)
+    assert diagnosis.ks_std == pytest.approx(0.029, rel=0.5)
+    assert diagnosis.ks == pytest.approx(np.mean(diagnosis.ks_draws))
+    assert diagnosis.ks_std == pytest.approx(np.std(diagnosis.ks_draws, ddof=1))
+    assert len(diagnosis.ks_draws) == 20
+    assert diagnosis.tendency == "homophily"
+    assert diagnosis.missing == "heterophily"
+    assert diagnosis.mean_connected == 1
+    assert diagnosis.mean_random == pytest.approx(149 / 299, abs=4 * 0.0065)
 
 
 def test_features_that_know_nothing_of_the_edges_mean_heterophily():
     graph = contextual_sbm(500, homophily=0.9, signal=0)
-    found = diagnose(graph)
-    assert found.ks < 0.06
-    assert found.tendency == "heterophily"
-    assert found.missing == "homophily"
+    diagnosis = diagnose(graph)
+    assert diagnosis.ks < 0.06
+    assert diagnosis.tendency == "heterophily"
+    assert diagnosis.missing == "homophily"
 
 
 def test_unlike_joined_with_unlike_is_called_homophily_by_d_and_the_text_doubts_it():
     """D is the largest distance either way; the paper's verdict stands, but the reader is told."""
-    found = diagnose(two_groups(bridges()))
-    assert found.ks == pytest.approx(149 / 299, abs=0.04)
-    assert found.tendency == "homophily"
-    assert "less alike than random ones" in str(found)
-    assert "less alike" not in str(diagnose(two_groups(rings())))
+    diagnosis = diagnose(two_groups(bridges()))
+    assert diagnosis.ks == pytest.approx(149 / 299, abs=0.04)
+    assert diagnosis.tendency == "homophily"
+    assert "less similar than random pairs" in str(diagnosis)
+    assert "less similar" not in str(diagnose(two_groups(rings())))
 
 
 def test_the_threshold_is_the_callers():
@@ -85,12 +85,12 @@ def test_direction_plays_no_part():
 
 
 def test_distributions_are_densities_over_common_bins():
-    found = diagnose(two_groups(rings()))
-    np.testing.assert_allclose(found.bin_edges, np.linspace(0, 1, 51))
-    assert found.connected[-1] == pytest.approx(50)  # all pairs in the last bin, of width 1/50
-    assert found.random.sum() / 50 == pytest.approx(1)
-    assert found.random[0] / 50 == pytest.approx(150 / 299, abs=0.04)
-    assert found.random[1:-1].sum() == 0
+    diagnosis = diagnose(two_groups(rings()))
+    np.testing.assert_allclose(diagnosis.bin_edges, np.linspace(0, 1, 51))
+    assert diagnosis.connected[-1] == pytest.approx(50)  # all pairs in the last bin, of width 1/50
+    assert diagnosis.random.sum() / 50 == pytest.approx(1)
+    assert diagnosis.random[0] / 50 == pytest.approx(150 / 299, abs=0.04)
+    assert diagnosis.random[1:-1].sum() == 0
     signed = diagnose(contextual_sbm(100))
     assert signed.bin_edges[0] == -1
     assert signed.connected.sum() / 25 == pytest.approx(1)
@@ -110,24 +110,24 @@ def test_deterministic_in_the_seed_whatever_the_global_state(seed):
 
 
 def test_labels_agree():
-    found = diagnose(two_groups(rings()))
-    assert (found.edge_homophily, found.node_homophily) == (1, 1)
-    assert found.adjusted_homophily == found.label_informativeness == 1
-    assert found.class_insensitive_homophily == 1  # (1 − 1/2) + (1 − 1/2), over C − 1 = 1
-    assert found.label_tendency == "homophily"
-    assert not found.contradiction
-    assert "homophily too" in str(found)
+    diagnosis = diagnose(two_groups(rings()))
+    assert (diagnosis.edge_homophily, diagnosis.node_homophily) == (1, 1)
+    assert diagnosis.adjusted_homophily == diagnosis.label_informativeness == 1
+    assert diagnosis.class_insensitive_homophily == 1  # (1 − 1/2) + (1 − 1/2), over C − 1 = 1
+    assert diagnosis.label_tendency == "homophily"
+    assert not diagnosis.contradiction
+    assert "homophily too" in str(diagnosis)
 
 
 def test_labels_contradict():
     alternating = np.arange(2 * GROUP) % 2  # along both rings every edge joins 0 and 1
-    found = diagnose(two_groups(rings(), y=alternating))
-    assert found.edge_homophily == 0
-    assert found.adjusted_homophily == pytest.approx(-1)
-    assert (found.tendency, found.label_tendency) == ("homophily", "heterophily")
-    assert found.contradiction
-    assert 'follow="labels"' in str(found)
-    assert [found.follow(w) for w in ("ks", "labels", "homophily", "heterophily")] == [
+    diagnosis = diagnose(two_groups(rings(), y=alternating))
+    assert diagnosis.edge_homophily == 0
+    assert diagnosis.adjusted_homophily == pytest.approx(-1)
+    assert (diagnosis.tendency, diagnosis.label_tendency) == ("homophily", "heterophily")
+    assert diagnosis.contradiction
+    assert 'follow="labels"' in str(diagnosis)
+    assert [diagnosis.follow(w) for w in ("ks", "labels", "homophily", "heterophily")] == [
         "homophily",
         "heterophily",
         "homophily",
@@ -138,28 +138,28 @@ def test_labels_contradict():
 def test_labels_near_the_line_are_undecided():
     """60 % of the edges within one of two even classes: adjusted homophily 0.2, right on the line."""
     graph = contextual_sbm(300, num_classes=2, homophily=0.6)
-    found = diagnose(graph)
-    assert found.adjusted_homophily == pytest.approx(0.2, abs=0.02)
-    assert found.label_tendency == "undecided"
-    assert not found.contradiction
-    assert found.follow("labels") == found.tendency
-    assert "does not decide" in str(found)
+    diagnosis = diagnose(graph)
+    assert diagnosis.adjusted_homophily == pytest.approx(0.2, abs=0.02)
+    assert diagnosis.label_tendency == "undecided"
+    assert not diagnosis.contradiction
+    assert diagnosis.follow("labels") == diagnosis.tendency
+    assert "does not decide" in str(diagnosis)
 
 
 @pytest.mark.parametrize("y", [None, np.full(300, 1)])
 def test_without_two_classes_the_labels_have_no_verdict(y):
-    found = diagnose(two_groups(rings(), y=y))
-    assert found.adjusted_homophily is None
-    assert found.label_tendency is None
-    assert not found.contradiction
-    assert found.follow("labels") == "homophily"
-    assert "says nothing" in str(found) or "say nothing" in str(found)
+    diagnosis = diagnose(two_groups(rings(), y=y))
+    assert diagnosis.adjusted_homophily is None
+    assert diagnosis.label_tendency is None
+    assert not diagnosis.contradiction
+    assert diagnosis.follow("labels") == "homophily"
+    assert "the labels have no verdict" in str(diagnosis)
 
 
 def test_a_handful_of_labelled_edges_decides_nothing():
-    found = diagnose(two_groups(rings()), nodes=[0, 1, 2, 150, 151, 152])
-    assert found.edge_homophily == 1  # of 4 edges
-    assert found.label_tendency == "undecided"
+    diagnosis = diagnose(two_groups(rings()), nodes=[0, 1, 2, 150, 151, 152])
+    assert diagnosis.edge_homophily == 1  # of 4 edges
+    assert diagnosis.label_tendency == "undecided"
 
 
 @given(seed=st.integers(0, 100))
@@ -182,7 +182,7 @@ def test_labels_of_other_nodes_are_out_of_reach(seed):
     assert seen["unlabelled"] == 30
 
 
-# ---------------------------------------------------------------------- manners
+# ---------------------------------------------------------------------- text and arguments
 
 
 def test_to_dict_is_plain_and_complete():
@@ -228,7 +228,7 @@ def test_text_tells_what_was_found():
     text = str(diagnose(two_groups(rings(), name="rings")))
     assert text.startswith("rings has 300 nodes, 300 undirected edges, 2 features and 2 classes.")
     assert "the graph is homophily-prone, and the heterophilic half is missing" in text
-    assert "100.0% of the edges stay within a class" in text
+    assert "100.0% of the edges are within a class" in text
 
 
 def test_text_notes_identical_nodes():
@@ -255,11 +255,11 @@ def test_repr_is_one_short_line():
 @pytest.mark.parametrize(
     ("options", "fix"),
     [
-        ({"draws": 1}, "give 2 or more"),
-        ({"threshold": 1.5}, "give 0 to 1"),
+        ({"draws": 1}, "draws must be ≥ 2, .* not 1"),
+        ({"threshold": 1.5}, "threshold must be from 0 to 1, .* not 1.5"),
         ({"nodes": [0, 300]}, "give nodes of this graph"),
         ({"nodes": [-1]}, "count nodes from 0"),
-        ({"seed": -1}, "give such a number"),
+        ({"seed": -1}, "must be an integer ≥ 0, not -1"),
     ],
 )
 def test_wrong_arguments_get_one_sentence_with_the_fix(options, fix):
@@ -297,16 +297,16 @@ def real(data_dir, name, draws=10) -> Diagnosis:
 @pytest.mark.parametrize("name", PAPER)
 def test_verdicts_of_the_paper(data_dir, name):
     tendency, ks = PAPER[name]
-    found = real(data_dir, name, draws=2 if ks is None else 10)
-    assert found.tendency == found.label_tendency == tendency
+    diagnosis = real(data_dir, name, draws=2 if ks is None else 10)
+    assert diagnosis.tendency == diagnosis.label_tendency == tendency
     if ks is not None:
-        assert found.ks == pytest.approx(ks, abs=0.003 + 2 * found.ks_std)
+        assert diagnosis.ks == pytest.approx(ks, abs=0.003 + 2 * diagnosis.ks_std)
 
 
 @pytest.mark.parametrize(("name", "homophily"), [("wisconsin", 0.1778), ("cornell_platonov", 0.1227)])
 def test_where_labels_contradict_the_features(data_dir, name, homophily):
-    found = real(data_dir, name, draws=50)
-    assert found.tendency == "homophily"
-    assert found.edge_homophily == pytest.approx(homophily, abs=5e-5)
-    assert found.contradiction
-    assert found.follow("labels") == "heterophily"
+    diagnosis = real(data_dir, name, draws=50)
+    assert diagnosis.tendency == "homophily"
+    assert diagnosis.edge_homophily == pytest.approx(homophily, abs=5e-5)
+    assert diagnosis.contradiction
+    assert diagnosis.follow("labels") == "heterophily"

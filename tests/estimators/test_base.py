@@ -1,18 +1,35 @@
-"""What every node classifier has in common: labels from probabilities, and accuracy over labelled nodes."""
+"""What every estimator has in common: checks, order of nodes, prediction, scores, files, work done once."""
+
+import pickle
+from collections import Counter
 
 import numpy as np
 import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.metrics import roc_auc_score
 
-from otherhalf import Graph, InputError
+from otherhalf import BaselineClassifier, GOALClassifier, Graph, InputError, Split, split
+from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators.base import NodeClassifier
+from otherhalf.nn import prepared
+from otherhalf.nn.ops import sparse
+from otherhalf.training.checkpoint import History
+
+EDGES = [[0, 1, 2], [1, 2, 3]]
+PROBABILITIES = [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.3, 0.7]]
+TWO = contextual_sbm(num_nodes=120, num_classes=2, num_features=4, homophily=0.2, seed=3)
+PARTS = split(TWO, seed=0)
+QUICK = {
+    "goal": GOALClassifier(encoder={"kind": "gcn", "epochs": 3, "hidden": 4}, hidden=4, epochs=3),
+    "baseline": BaselineClassifier("acmgcn", hidden=4, epochs=3),
+}
 
 
-class Told(NodeClassifier):
-    """A classifier that is told its answers."""
+class Given(NodeClassifier):
+    """A classifier whose probabilities are given."""
 
-    def __init__(self, probabilities=None, classes=None):
-        self.probabilities = probabilities
-        self.classes = classes
+    def __init__(self, probabilities=None, classes=None, metric="accuracy", device="cpu"):
+        self._store(locals())
 
     @property
     def classes_(self):
@@ -21,44 +38,142 @@ class Told(NodeClassifier):
     def predict_proba(self, graph):
         return np.array(self.probabilities, dtype=np.float32)
 
+    def resolved_settings(self, data_set=""):
+        raise NotImplementedError
 
-EDGES = [[0, 1, 2], [1, 2, 3]]
-PROBABILITIES = [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.3, 0.7]]
+    def _fit(self, *arguments):
+        raise NotImplementedError
+
+    _probabilities = _parts = _fit
 
 
 def graph(y):
     return Graph(edges=EDGES, x=np.eye(4), y=y)
 
 
+# ---------------------------------------------------------------------- the contract
+
+
+def test_the_hooks_have_to_be_filled():
+    """The base had abstract methods without being abstract."""
+    with pytest.raises(TypeError, match="abstract"):
+        NodeClassifier()
+
+    class Unfinished(NodeClassifier):
+        pass
+
+    with pytest.raises(TypeError, match="abstract"):
+        Unfinished()
+
+
+@pytest.mark.parametrize("model", QUICK.values(), ids=QUICK)
+def test_scikit_learn_takes_it_for_a_classifier(model):
+    assert is_classifier(model)
+    fitted = clone(model).fit(TWO, PARTS)
+    assert all(isinstance(history, History) for history in fitted.history_.values())
+    assert "classifier" in fitted.history_
+    assert fitted.seconds_["total"] >= fitted.seconds_["train"] > 0
+
+
+# ---------------------------------------------------------------------- labels and scores
+
+
 def test_predict_names_the_most_probable_class():
-    told = Told(PROBABILITIES, ["cat", "dog"])
-    assert told.predict(graph(["cat", "dog", "dog", "dog"])).tolist() == ["cat", "dog", "cat", "dog"]
-    assert Told(PROBABILITIES, [4, 7]).predict(graph([4, 7, 7, 7])).tolist() == [4, 7, 4, 7]
+    given = Given(PROBABILITIES, ["cat", "dog"])
+    assert given.predict(graph(["cat", "dog", "dog", "dog"])).tolist() == ["cat", "dog", "cat", "dog"]
+    assert Given(PROBABILITIES, [4, 7]).predict(graph([4, 7, 7, 7])).tolist() == [4, 7, 4, 7]
 
 
 def test_score_over_all_and_over_some_nodes():
-    told = Told(PROBABILITIES, ["cat", "dog"])
+    given = Given(PROBABILITIES, ["cat", "dog"])
     y = ["cat", "dog", "dog", "dog"]  # node 2 is wrong
-    assert told.score(graph(y)) == 3 / 4
-    assert told.score(graph(y), np.array([2, 3])) == 1 / 2
-    assert told.score(graph(y), [2]) == 0
+    assert given.score(graph(y)) == 3 / 4
+    assert given.score(graph(y), np.array([2, 3])) == 1 / 2
+    assert given.score(graph(y), [2]) == 0
 
 
 def test_unlabelled_nodes_are_not_scored():
-    told = Told(PROBABILITIES, ["cat", "dog"])
-    assert told.score(graph(["cat", "", "dog", ""])) == 1 / 2
-    assert told.score(graph(["cat", "", "dog", ""]), [0, 1]) == 1
+    given = Given(PROBABILITIES, ["cat", "dog"])
+    assert given.score(graph(["cat", "", "dog", ""])) == 1 / 2
+    assert given.score(graph(["cat", "", "dog", ""]), [0, 1]) == 1
     with pytest.raises(InputError, match="none of the nodes to score has a label"):
-        told.score(graph(["cat", "", "dog", ""]), [1, 3])
+        given.score(graph(["cat", "", "dog", ""]), [1, 3])
+
+
+def test_the_score_is_the_estimators_metric():
+    y = ["cat", "dog", "dog", "cat"]
+    scores = Given(PROBABILITIES, ["cat", "dog"], metric="roc_auc").score(graph(y))
+    assert scores == roc_auc_score([0, 1, 1, 0], [p[1] for p in PROBABILITIES]) == 3 / 4
 
 
 def test_classes_are_compared_by_name_not_by_code():
-    """A graph in which the first class does not occur counts its classes from another one."""
-    told = Told(PROBABILITIES, ["cat", "dog"])
+    """In a graph without the first class, codes are counted from another one."""
     only_dogs = graph(["", "dog", "", "dog"])
     assert only_dogs.y.tolist() == [-1, 0, -1, 0]
-    assert told.score(only_dogs) == 1
+    assert Given(PROBABILITIES, ["cat", "dog"]).score(only_dogs) == 1
 
 
-def test_a_class_that_the_fit_never_saw_is_wrong():
-    assert Told(PROBABILITIES, ["cat", "dog"]).score(graph(["cat", "emu", "cat", "dog"])) == 3 / 4
+def test_a_class_that_the_fit_never_saw():
+    unseen = graph(["cat", "emu", "cat", "dog"])
+    assert Given(PROBABILITIES, ["cat", "dog"]).score(unseen) == 3 / 4
+    with pytest.raises(InputError, match="ROC-AUC has no place for a class that the fit did not have"):
+        Given(PROBABILITIES, ["cat", "dog"], metric="roc_auc").score(unseen)
+
+
+# ---------------------------------------------------------------------- work done once
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Count what is made from a graph: operators, node inputs, normalised matrices."""
+    counts = Counter()
+
+    def counted(name, function):
+        def wrapped(*arguments, **options):
+            counts[name] += 1
+            return function(*arguments, **options)
+
+        return wrapped
+
+    for name, function in prepared.OPERATORS.items():
+        monkeypatch.setitem(prepared.OPERATORS, name, counted(name, function))
+    monkeypatch.setattr(prepared, "feature_matrix", counted("inputs", prepared.feature_matrix))
+    monkeypatch.setattr(sparse, "_with_degree", counted("normalised", sparse._with_degree))
+    return counts
+
+
+def test_a_fit_with_its_predictions_makes_everything_once(made, tmp_path):
+    """One `fit --out` normalised the adjacency ten times and made the node inputs twice."""
+    model = GOALClassifier(encoder="auto", epochs=2, hidden=4)
+    model.fit(TWO, PARTS)
+    model.predict_proba(TWO)
+    model.score(TWO, PARTS.test)
+    model.save(tmp_path)
+    # The given half with self loops (the encoder) and without (the convolution), and the missing half.
+    assert made == {"inputs": 1, "normalized": 1, "normalized_with_loops": 1, "normalised": 3}
+
+
+def test_another_graph_is_made_ready_in_its_turn(made):
+    model = clone(QUICK["baseline"]).fit(TWO, PARTS)
+    other = Graph(edges=TWO.edges, x=TWO.x)
+    assert np.array_equal(model.predict_proba(other), model.predict_proba(other))
+    assert made["inputs"] == made["mean_with_loops"] == 2
+
+
+def test_the_last_graph_is_not_pickled():
+    model = clone(QUICK["goal"]).fit(TWO, PARTS)
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy._cache is None
+    assert np.array_equal(copy.predict_proba(TWO), model.predict_proba(TWO))
+
+
+# ---------------------------------------------------------------------- splits
+
+
+@pytest.mark.parametrize("model", QUICK.values(), ids=QUICK)
+def test_a_split_that_nothing_can_be_learned_from(model):
+    with pytest.raises(InputError, match="the split has no val nodes to stop and select by"):
+        clone(model).fit(TWO, Split(PARTS.train, [], PARTS.test))
+    one_class = PARTS.val[TWO.y[PARTS.val] == 1]
+    with pytest.raises(InputError, match="ROC-AUC needs validation nodes of every class"):
+        clone(model).set_params(metric="roc_auc").fit(TWO, Split(PARTS.train, one_class, PARTS.test))

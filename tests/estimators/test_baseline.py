@@ -1,4 +1,4 @@
-"""The baselines behind the estimator's face."""
+"""The baselines as estimators."""
 
 import inspect
 from dataclasses import replace
@@ -6,25 +6,26 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 
 from otherhalf import Graph, InputError, split
 from otherhalf.data.synthetic import contextual_sbm
-from otherhalf.estimators.baseline import PLAIN, BaselineClassifier, BaselineSettings
+from otherhalf.estimators.baseline import BaselineClassifier
 from otherhalf.estimators.presets import BEST
+from otherhalf.estimators.settings import BaselineSettings
 from otherhalf.nn.backbone import Architecture
-from otherhalf.nn.inputs import node_inputs
-from otherhalf.nn.models.registry import operators
+from otherhalf.nn.models.registry import MODELS, model_spec
 from otherhalf.training.loop import TrainingSettings
 
+KINDS = tuple(MODELS)
 NAMES = np.array(["red", "blue", "green"])
 SBM = contextual_sbm(num_nodes=300, num_classes=3, num_features=8, homophily=0.8, signal=3.0, seed=2)
 KNOWN = 240
 INSIDE = (SBM.edges < KNOWN).all(axis=0)
 GRAPH = Graph(edges=SBM.edges[:, INSIDE], x=SBM.x[:KNOWN], y=NAMES[SBM.y[:KNOWN]])
 SPLIT = split(GRAPH, seed=0)
-WALKS = {
+OWN_OPTIONS = {
     "appnp": {"steps": 10, "teleport": 0.1},
     "gprgnn": {"steps": 10, "teleport": 0.1, "walk_dropout": 0.0},
     "chebynet": {"steps": 2},
@@ -40,17 +41,19 @@ def test_the_kinds():
     assert (
         *("mlp", "gcn", "gat", "appnp", "sage", "chebynet", "gprgnn", "jknet", "linkx", "acmgcn"),
         "structure",
-    ) == PLAIN
+    ) == KINDS
 
 
-# ---------------------------------------------------------------------- manners
+# ---------------------------------------------------------------------- scikit-learn's conventions
 
 
-def test_manners():
+def test_conventions():
     names = list(inspect.signature(BaselineClassifier).parameters)
-    given = {name: object() for name in names}
-    assert vars(BaselineClassifier(**given)) == given
-    assert BaselineClassifier(**given).get_params() == given
+    given = {name: object() for name in names if name != "own_options"} | {"kind": "appnp"}
+    own = {"steps": object(), "teleport": object()}
+    assert vars(BaselineClassifier(**given, **own)) == given | {"own_options": own}
+    assert BaselineClassifier(**given, **own).get_params() == given | own
+    assert is_classifier(BaselineClassifier())
     model = quick("mlp", seed=3)
     copy = clone(model)
     assert copy is not model
@@ -62,32 +65,53 @@ def test_manners():
     learned = set(vars(model)) - set(names)
     assert all(name.endswith("_") or name.startswith("_") for name in learned)
     assert model.get_params() == copy.get_params()  # fitting leaves what was said as it was
-    assert model.history_.epochs == 40
-    assert set(model.seconds_) == {"total"}
+    assert model.history_["classifier"].epochs == 40
+    assert set(model.seconds_) == {"train", "total"}
     with pytest.raises(NotFittedError):
         clone(model).predict(GRAPH)
 
 
 def test_every_argument_but_the_kind_is_by_name():
     kinds = [p.kind for p in inspect.signature(BaselineClassifier).parameters.values()]
-    assert kinds[1:] == [inspect.Parameter.KEYWORD_ONLY] * (len(kinds) - 1)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    assert kinds[1:] == [*[keyword] * (len(kinds) - 2), inspect.Parameter.VAR_KEYWORD]
 
 
 def test_set_params():
     model = quick("mlp").set_params(kind="chebynet", steps=3)
-    assert model.resolved_settings().walks == {"steps": 3}
+    assert model.resolved_settings().own_options == {"steps": 3}
+    assert clone(model).resolved_settings() == model.resolved_settings()
+    with pytest.raises(ValueError, match="Invalid parameter 'stepz'"):
+        model.set_params(stepz=3)
+    with pytest.raises(TypeError, match="no model has the option 'stepz'"):
+        quick("chebynet", stepz=3)
 
 
-def test_progress_is_told_by_the_name_of_the_kind():
-    told = []
-    quick("sage", epochs=3).fit(GRAPH, SPLIT, on_step=lambda *step: told.append(step))
-    assert told == [("sage", done, 3) for done in (1, 2, 3)]
+def test_progress():
+    steps = []
+    quick("sage", epochs=3).fit(GRAPH, SPLIT, on_step=lambda *step: steps.append(step))
+    assert steps == [("classifier", done, 3) for done in (1, 2, 3)]
+
+
+def test_a_fit_that_was_stopped_goes_on(tmp_path):
+    class Stop(Exception):
+        pass
+
+    def on_step(stage, done, total):
+        if done == 6:
+            raise Stop
+
+    whole = quick("gcn", epochs=12).fit(GRAPH, SPLIT)
+    with pytest.raises(Stop):
+        quick("gcn", epochs=12).fit(GRAPH, SPLIT, checkpoints=tmp_path, on_step=on_step)
+    resumed = quick("gcn", epochs=12).fit(GRAPH, SPLIT, checkpoints=tmp_path)
+    assert np.array_equal(resumed.predict_proba(GRAPH), whole.predict_proba(GRAPH))
 
 
 # ---------------------------------------------------------------------- learning
 
 
-@pytest.mark.parametrize("kind", PLAIN)
+@pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_learns_and_takes_new_nodes(kind):
     model = quick(kind).fit(GRAPH, SPLIT)
     assert model.score(GRAPH, SPLIT.test) > 0.8  # chance would give 1/3
@@ -130,7 +154,7 @@ def test_nodes_are_known_by_their_ids(kind):
     )
 
 
-@pytest.mark.parametrize("kind", PLAIN)
+@pytest.mark.parametrize("kind", KINDS)
 def test_one_seed_one_model(kind):
     fits = [quick(kind, seed=seed, epochs=4).fit(GRAPH, SPLIT) for seed in (0, 0, 1)]
     probabilities = [model.predict_proba(GRAPH) for model in fits]
@@ -139,7 +163,7 @@ def test_one_seed_one_model(kind):
     assert not np.array_equal(probabilities[0], probabilities[2])
 
 
-@pytest.mark.parametrize("kind", PLAIN)
+@pytest.mark.parametrize("kind", KINDS)
 def test_test_labels_play_no_part(kind):
     y = GRAPH.y.copy()
     y[SPLIT.test] = (y[SPLIT.test] + 1) % 3
@@ -165,10 +189,10 @@ def test_the_callers_random_numbers_go_on():
 # ---------------------------------------------------------------------- options
 
 
-@pytest.mark.parametrize("kind", PLAIN)
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_is_not_said_is_as_in_goals_own_encoder(kind):
     usual = BEST.complement.encoder
-    expected = BaselineSettings(kind, "auto", usual.shape, usual.training, WALKS.get(kind, {}))
+    expected = BaselineSettings(kind, "auto", usual.architecture, usual.training, OWN_OPTIONS.get(kind, {}))
     assert BaselineClassifier(kind).resolved_settings() == expected
 
 
@@ -177,19 +201,19 @@ def test_what_is_said_is_taken_even_where_it_is_nothing():
         "appnp", residual=False, dropout=0.0, weight_decay=0.0, teleport=0.0, norm="none", scaling="row"
     ).resolved_settings()
     usual = BEST.complement.encoder
-    assert settings.shape == replace(usual.shape, residual=False, dropout=0.0, norm="none")
+    assert settings.architecture == replace(usual.architecture, residual=False, dropout=0.0, norm="none")
     assert settings.training == replace(usual.training, weight_decay=0.0)
-    assert settings.walks == {"steps": 10, "teleport": 0.0}
+    assert settings.own_options == {"steps": 10, "teleport": 0.0}
     assert settings.scaling == "row"
 
 
-@pytest.mark.parametrize("kind", PLAIN)
-def test_the_frame_reaches_the_module(kind):
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_architecture_reaches_the_module(kind):
     options = {"hidden": 24, "layers": 3, "dropout": 0.3, "norm": "batch", "residual": True}
     model = quick(kind, epochs=1, **options).fit(GRAPH, SPLIT)
-    module, shape = model._module, model._module.shape
+    module, shape = model._module, model._module.architecture
     assert {name: getattr(shape, name) for name in options} == options
-    assert model.settings_.shape == Architecture(**options)
+    assert model.settings_.architecture == Architecture(**options)
     linear = shape.output == "linear"
     widths = [24, 24, 24] if linear else [24, 24, 3]
     first = 24 if module.trunk is not None else 8
@@ -201,19 +225,18 @@ def test_the_frame_reaches_the_module(kind):
     assert all(isinstance(norm, torch.nn.BatchNorm1d) and norm.num_features == 24 for norm in norms)
 
 
-@pytest.mark.parametrize("kind", PLAIN)
+@pytest.mark.parametrize("kind", KINDS)
 def test_without_norm_and_residual_there_is_none(kind):
     module = quick(kind, epochs=1, norm="none", residual=False).fit(GRAPH, SPLIT)._module
     assert module.residuals is None
     assert not any(isinstance(m, torch.nn.LayerNorm | torch.nn.BatchNorm1d) for m in module.modules())
 
 
-@pytest.mark.parametrize("kind", PLAIN)
+@pytest.mark.parametrize("kind", KINDS)
 def test_dropout_is_at_work_in_training_and_only_there(kind):
     def outputs(dropout):
         model = quick(kind, epochs=1, dropout=dropout).fit(GRAPH, SPLIT)
-        inputs = node_inputs(GRAPH, model._scaling)
-        arguments = inputs, *operators(kind, GRAPH, inputs)
+        arguments = model.prepare(GRAPH)[0].arguments(model_spec(kind).operators)
         with torch.no_grad():
             model._module.train()
             trained = [model._module(*arguments) for _ in range(2)]
@@ -228,27 +251,28 @@ def test_dropout_is_at_work_in_training_and_only_there(kind):
     assert torch.equal(one, three)
 
 
-@pytest.mark.parametrize("kind", PLAIN)
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_training_is_the_one_that_was_asked_for(kind):
     options = {"lr": 0.03, "weight_decay": 0.01, "epochs": 3, "patience": 2}
     model = quick(kind, **options).fit(GRAPH, SPLIT)
     assert model.settings_.training == TrainingSettings(**options)
-    assert model.history_.epochs <= 3
+    assert model.history_["classifier"].epochs <= 3
     losses = [
-        quick(kind, **{**options, **other}).fit(GRAPH, SPLIT).history_.losses
+        quick(kind, **{**options, **other}).fit(GRAPH, SPLIT).history_["classifier"].losses
         for other in ({"lr": 0.003}, {"weight_decay": 1.0})
     ]
-    assert all(found[0] == model.history_.losses[0] for found in losses)  # before the first step
-    assert all(found != model.history_.losses for found in losses)
+    expected = model.history_["classifier"].losses
+    assert all(other[0] == expected[0] for other in losses)  # before the first step
+    assert all(other != expected for other in losses)
 
 
 def test_patience_ends_the_training():
-    history = quick("mlp", epochs=400, patience=5).fit(GRAPH, SPLIT).history_
+    history = quick("mlp", epochs=400, patience=5).fit(GRAPH, SPLIT).history_["classifier"]
     assert history.epochs - 1 - history.best_epoch == 5
     assert history.epochs < 400
 
 
-def test_walks_reach_the_module():
+def test_own_options_reach_the_module():
     appnp = quick("appnp", epochs=1, steps=3, teleport=0.25).fit(GRAPH, SPLIT)
     assert (appnp._module.steps, appnp._module.teleport) == (3, 0.25)
     gprgnn = quick("gprgnn", epochs=1, lr=1e-9, steps=2, teleport=0.25, walk_dropout=0.2).fit(GRAPH, SPLIT)
@@ -258,18 +282,17 @@ def test_walks_reach_the_module():
     assert [len(layer.linears) for layer in chebynet._module.layers] == [5, 5]
 
 
-@pytest.mark.parametrize("kind", WALKS)
-@pytest.mark.parametrize("steps", [3.0, np.int64(3), np.float64(3)])
-def test_a_whole_number_of_steps_in_any_number_type(kind, steps):
-    model = quick(kind, epochs=1, steps=steps).fit(GRAPH, SPLIT)
-    assert model.settings_.walks["steps"] == 3
-    assert type(model.settings_.walks["steps"]) is int
+@pytest.mark.parametrize("kind", OWN_OPTIONS)
+def test_integers_of_numpy(kind, tmp_path):
+    model = quick(kind, epochs=1, steps=np.int64(3)).fit(GRAPH, SPLIT)
+    model.save(tmp_path)
+    assert BaselineClassifier.load(tmp_path).settings_.own_options["steps"] == 3
 
 
 def test_scaling_reaches_the_features():
     graph = replace(GRAPH, x=GRAPH.x * 50 + 7)
     losses = {
-        scaling: quick("mlp", epochs=1, scaling=scaling).fit(graph, SPLIT).history_.losses[0]
+        scaling: quick("mlp", epochs=1, scaling=scaling).fit(graph, SPLIT).history_["classifier"].losses[0]
         for scaling in ("auto", "standard", "row", "none")
     }
     assert losses["auto"] == losses["standard"]
@@ -279,10 +302,10 @@ def test_scaling_reaches_the_features():
 # ---------------------------------------------------------------------- what is refused
 
 
-@pytest.mark.parametrize("kind", sorted(set(PLAIN) - set(WALKS)))
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - set(OWN_OPTIONS)))
 @pytest.mark.parametrize(("name", "value"), [("steps", 3), ("teleport", 0.1), ("walk_dropout", 0.1)])
-def test_walks_are_refused_where_nothing_walks(kind, name, value):
-    with pytest.raises(InputError, match=f"{kind} has no {name}: leave it out"):
+def test_options_of_other_models_are_refused(kind, name, value):
+    with pytest.raises(InputError, match=f"{kind} has no option '{name}': leave it out"):
         BaselineClassifier(kind, **{name: value}).fit(GRAPH, SPLIT)
 
 
@@ -295,33 +318,33 @@ def test_walks_are_refused_where_nothing_walks(kind, name, value):
             "gprgnn, jknet, linkx, acmgcn, structure",
         ),
         ({"kind": "auto"}, "there is no baseline 'auto'"),
-        ({"kind": "chebynet", "teleport": 0.1}, "chebynet has no teleport: leave it out"),
-        ({"kind": "appnp", "steps": 0}, "steps=0 is not a number of steps: give 1 or more"),
-        ({"kind": "gprgnn", "steps": 2.5}, "steps=2.5 is not a number of steps"),
-        ({"kind": "chebynet", "steps": float("nan")}, "steps=nan is not a number of steps"),
-        ({"kind": "chebynet", "steps": float("inf")}, "steps=inf is not a number of steps"),
-        ({"kind": "appnp", "walk_dropout": 0.1}, "appnp has no walk_dropout: leave it out"),
-        ({"kind": "gprgnn", "walk_dropout": 1.0}, "walk_dropout=1.0 is not a share below 1"),
-        ({"kind": "appnp", "teleport": -0.1}, "teleport=-0.1 is no probability"),
-        ({"kind": "gprgnn", "teleport": 1.5}, "teleport=1.5 is no probability"),
-        ({"kind": "appnp", "teleport": float("nan")}, "teleport=nan is no probability"),
+        ({"kind": "chebynet", "teleport": 0.1}, "chebynet has no option 'teleport': leave it out"),
+        ({"kind": "appnp", "steps": 0}, "steps must be an integer ≥ 1, not 0"),
+        ({"kind": "gprgnn", "steps": 2.5}, "steps must be an integer ≥ 1, not 2.5"),
+        ({"kind": "chebynet", "steps": float("nan")}, "steps must be an integer ≥ 1, not nan"),
+        ({"kind": "chebynet", "steps": float("inf")}, "steps must be an integer ≥ 1, not inf"),
+        ({"kind": "appnp", "walk_dropout": 0.1}, "appnp has no option 'walk_dropout'"),
+        ({"kind": "gprgnn", "walk_dropout": 1.0}, "walk_dropout must be a number ≥ 0 and < 1, not 1.0"),
+        ({"kind": "appnp", "teleport": -0.1}, "teleport must be a number ≥ 0 and ≤ 1, not -0.1"),
+        ({"kind": "gprgnn", "teleport": 1.5}, "teleport must be a number ≥ 0 and ≤ 1, not 1.5"),
+        ({"kind": "appnp", "teleport": float("nan")}, "teleport must be a number ≥ 0 and ≤ 1, not nan"),
         ({"seed": -1}, "seed"),
-        ({"hidden": 0}, "hidden=0 is too small"),
-        ({"hidden": 6.5}, "hidden=6.5 is no whole number: give 1 or more"),
-        ({"hidden": "64"}, "hidden='64' is no whole number: give 1 or more"),
-        ({"layers": 0}, "layers=0 is too small"),
-        ({"residual": "yes"}, "residual='yes' is neither true nor false"),
-        ({"lr": "fast"}, "lr=fast is not above 0"),
-        ({"kind": "appnp", "steps": "far"}, "steps='far' is no number: give one"),
-        ({"dropout": 1.0}, "the dropout 1.0 is not a share below 1"),
-        ({"norm": "group"}, "there is no norm 'group': choose one of none, layer, batch"),
-        ({"lr": 0.0}, "lr=0.0 is not above 0"),
-        ({"weight_decay": -1.0}, "weight_decay=-1.0 is too small"),
-        ({"epochs": 0}, "epochs=0 is too small"),
-        ({"patience": 0}, "patience=0 is too small"),
-        ({"scaling": "log"}, "there is no scaling 'log'"),
-        ({"metric": "f1"}, "there is no metric 'f1': choose one of accuracy, roc_auc"),
-        ({"metric": "roc_auc"}, "ROC-AUC is for two classes and there are 3"),
+        ({"hidden": 0}, "hidden must be an integer ≥ 1, not 0"),
+        ({"hidden": 6.5}, "hidden must be an integer ≥ 1, not 6.5"),
+        ({"hidden": "64"}, "hidden must be an integer ≥ 1, not '64'"),
+        ({"layers": 0}, "layers must be an integer ≥ 1, not 0"),
+        ({"residual": "yes"}, "residual must be True or False, not 'yes'"),
+        ({"lr": "fast"}, "lr must be a number > 0, not 'fast'"),
+        ({"kind": "appnp", "steps": "far"}, "steps must be an integer ≥ 1, not 'far'"),
+        ({"dropout": 1.0}, "dropout must be a number ≥ 0 and < 1, not 1.0"),
+        ({"norm": "group"}, "norm must be one of none, layer, batch, not 'group'"),
+        ({"lr": 0.0}, "lr must be a number > 0, not 0.0"),
+        ({"weight_decay": -1.0}, "weight_decay must be a number ≥ 0, not -1.0"),
+        ({"epochs": 0}, "epochs must be an integer ≥ 1, not 0"),
+        ({"patience": 0}, "patience must be an integer ≥ 1, not 0"),
+        ({"scaling": "log"}, "scaling must be one of none, row, standard, auto, not 'log'"),
+        ({"metric": "f1"}, "metric must be one of accuracy, roc_auc, not 'f1'"),
+        ({"metric": "roc_auc"}, "ROC-AUC needs 2 classes, and the graph has 3"),
         ({"device": "tpu"}, "the device 'tpu' cannot be used here"),
     ],
 )

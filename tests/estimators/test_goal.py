@@ -1,4 +1,4 @@
-"""The classifier: scikit-learn's manners, one seed one model, no test label in reach, graphs that grow."""
+"""GOALClassifier: scikit-learn's conventions, one seed one model, no test label read, new nodes."""
 
 import inspect
 import json
@@ -62,7 +62,7 @@ def tensors(model):
     return {**found, "half": torch.from_numpy(model.missing_half_.pairs)}
 
 
-class TestManners:
+class TestConventions:
     def test_init_only_stores(self):
         names = list(inspect.signature(GOALClassifier).parameters)
         given = {name: object() for name in names}
@@ -114,26 +114,26 @@ class TestManners:
     @pytest.mark.parametrize(
         ("wrong", "message"),
         [
-            ({"preset": "worst"}, "there is no preset 'worst': choose one of best, paper"),
-            ({"follow": "me"}, "follow='me' is not known: choose one of ks, labels"),
-            ({"encoder": "cnn"}, "there is no encoder 'cnn': choose one of auto, gcn-plain, mlp, gcn"),
-            ({"norm": "group"}, "there is no norm 'group': choose one of none, layer, batch"),
+            ({"preset": "worst"}, "preset must be one of best, paper, not 'worst'"),
+            ({"follow": "me"}, "follow must be one of ks, labels, homophily, heterophily, not 'me'"),
+            ({"encoder": "cnn"}, "encoder must be one of auto, gcn-plain, mlp, gcn"),
+            ({"norm": "group"}, "norm must be one of none, layer, batch, not 'group'"),
             ({"device": "tpu"}, "the device 'tpu' cannot be used here"),
             ({"device": "meta"}, "the device 'meta' cannot be used here"),
-            ({"seed": -1}, "the seed -1 is not a whole number"),
-            ({"seed": 0.5}, "the seed 0.5 is not a whole number"),
-            ({"k": 0}, "k=0 is too small: give 1 or more"),
-            ({"max_candidates": 0}, "max_candidates=0 is too small"),
-            ({"hidden": 0}, "hidden=0 is too small"),
-            ({"layers": 0}, "layers=0 is too small"),
-            ({"epochs": 0}, "epochs=0 is too small"),
-            ({"patience": 0}, "patience=0 is too small"),
-            ({"dropout": 1.0}, "the dropout 1.0 is not a share below 1"),
-            ({"lr": 0.0}, "the step size lr=0.0 is not above 0"),
-            ({"lr": float("nan")}, "the step size lr=nan is not above 0"),
-            ({"weight_decay": -0.1}, "weight_decay=-0.1 is too small"),
-            ({"coefficients": (1, 1, 1)}, "are not four numbers from 0 to 5"),
-            ({"coefficients": (1, 1, 1, 6)}, "are not four numbers from 0 to 5"),
+            ({"seed": -1}, "seed"),
+            ({"seed": 0.5}, "seed"),
+            ({"k": 0}, "k must be an integer ≥ 1, not 0"),
+            ({"max_candidates": 0}, "max_candidates must be an integer ≥ 1, not 0"),
+            ({"hidden": 0}, "hidden must be an integer ≥ 1, not 0"),
+            ({"layers": 0}, "layers must be an integer ≥ 1, not 0"),
+            ({"epochs": 0}, "epochs must be an integer ≥ 1, not 0"),
+            ({"patience": 0}, "patience must be an integer ≥ 1, not 0"),
+            ({"dropout": 1.0}, "dropout must be a number ≥ 0 and < 1, not 1.0"),
+            ({"lr": 0.0}, "lr must be a number > 0, not 0.0"),
+            ({"lr": float("nan")}, "lr must be a number > 0, not nan"),
+            ({"weight_decay": -0.1}, "weight_decay must be a number ≥ 0, not -0.1"),
+            ({"coefficients": (1, 1, 1)}, "coefficients must be 4 numbers from 0 to 5"),
+            ({"coefficients": (1, 1, 1, 6)}, "coefficients must be 4 numbers from 0 to 5"),
         ],
     )
     def test_wrong_arguments_are_refused_before_anything_is_done(self, wrong, message):
@@ -251,7 +251,7 @@ class TestWhatItLearns:
         assert (values >= 0).all()
         assert (values <= 5).all()
 
-    def test_steps_are_told_stage_by_stage(self):
+    def test_progress_by_stage(self):
         steps = []
         model = quick(epochs=4).fit(GRAPH, SPLIT, on_step=lambda *step: steps.append(step))
         assert list(dict.fromkeys(stage for stage, *_ in steps)) == [
@@ -266,7 +266,7 @@ class TestWhatItLearns:
         assert model.history_["classifier"].epochs == 4
 
 
-class TestGrownGraphs:
+class TestNewNodes:
     """A graph of 300 nodes of which the fit saw the first 240."""
 
     def test_new_nodes_by_position(self, fitted):
@@ -291,7 +291,7 @@ class TestGrownGraphs:
         assert model.classes_.tolist() == ["ant", "bee", "cat"]
         assert set(model.predict(graph)) == {"ant", "bee", "cat"}
 
-    def test_known_nodes_are_told_by_id_not_by_place(self, by_id):
+    def test_nodes_are_known_by_id_not_by_place(self, by_id):
         model, graph = by_id
         known = induced(graph, KNOWN)
         backwards = Graph(
@@ -307,7 +307,7 @@ class TestGrownGraphs:
 
     def test_the_structure_encoder_takes_new_nodes_too(self):
         model = quick(encoder="structure", epochs=15).fit(GRAPH, SPLIT)
-        assert model.settings_.goal.shape.trunk == "features+neighbours"
+        assert model.settings_.goal.architecture.trunk == "features+neighbours"
         assert model.score(WHOLE, np.arange(KNOWN, 300)) > 0.8
 
     def test_a_graph_without_labels_is_predicted(self, by_id):

@@ -31,7 +31,7 @@ def grown_and_shuffled() -> Graph:
 
 
 def test_known_nodes_come_first_in_their_old_order_and_new_ones_after():
-    graph, order = KnownNodes.of(fitted()).first(grown_and_shuffled())
+    graph, order = KnownNodes.of(fitted()).known_first(grown_and_shuffled())
     assert order.tolist() == [2, 4, 1, 0, 3]
     assert graph.ids.tolist() == ["a", "b", "c", "new1", "new2"]
     assert graph.x.ravel().tolist() == [1, 2, 3, 10, 20]
@@ -50,7 +50,7 @@ def test_known_nodes_come_first_in_their_old_order_and_new_ones_after():
 
 def test_what_is_predicted_for_the_reordered_graph_maps_back():
     given = grown_and_shuffled()
-    graph, order = KnownNodes.of(fitted()).first(given)
+    graph, order = KnownNodes.of(fitted()).known_first(given)
     back = np.empty(5, dtype=graph.ids.dtype)
     back[order] = graph.ids
     assert back.tolist() == given.ids.tolist()
@@ -61,14 +61,14 @@ def test_sparse_features_follow_their_nodes():
     sparse = Graph(
         edges=given.edges, x=sp.csr_matrix(given.x), y=given.y, classes=given.classes, ids=given.ids
     )
-    graph, _ = KnownNodes.of(fitted()).first(sparse)
+    graph, _ = KnownNodes.of(fitted()).known_first(sparse)
     assert sp.issparse(graph.x)
     assert graph.x.toarray().ravel().tolist() == [1, 2, 3, 10, 20]
 
 
 def test_directed_edges_keep_their_direction():
     given = Graph(edges=np.array([[0, 2], [1, 0]]), x=X[[2, 1, 0]], directed=True, ids=["c", "b", "a"])
-    graph, _ = KnownNodes.of(fitted()).first(given)
+    graph, _ = KnownNodes.of(fitted()).known_first(given)
     # c → b and a → c
     assert graph.directed
     assert sorted(map(tuple, graph.edges.T.tolist())) == [(0, 2), (2, 1)]
@@ -76,7 +76,7 @@ def test_directed_edges_keep_their_direction():
 
 def test_the_fitted_graph_comes_back_itself():
     for graph in (fitted(), fitted(ids=None)):
-        again, order = KnownNodes.of(graph).first(graph)
+        again, order = KnownNodes.of(graph).known_first(graph)
         assert again is graph
         assert order.tolist() == [0, 1, 2]
 
@@ -85,9 +85,9 @@ def test_ids_are_compared_as_text():
     # The model file keeps text; a table may bring numbers.
     known = KnownNodes.of(fitted(ids=[30, 10, 20]))
     assert known.ids == ("30", "10", "20")
-    _, order = known.first(fitted(ids=["10", "20", "30"]))
+    _, order = known.known_first(fitted(ids=["10", "20", "30"]))
     assert order.tolist() == [2, 0, 1]
-    _, order = known.first(fitted(ids=[10, 20, 30]))
+    _, order = known.known_first(fitted(ids=[10, 20, 30]))
     assert order.tolist() == [2, 0, 1]
 
 
@@ -95,7 +95,7 @@ def test_without_ids_the_first_nodes_are_the_known_ones():
     graph = Graph(edges=np.array([[0, 1, 3], [1, 2, 0]]), x=np.concatenate([X, [[9.0]]]))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        again, order = KnownNodes.of(fitted(ids=None)).first(graph)
+        again, order = KnownNodes.of(fitted(ids=None)).known_first(graph)
     assert again is graph
     assert order.tolist() == [0, 1, 2, 3]
 
@@ -106,7 +106,7 @@ def test_as_many_nodes_but_another_graph_is_taken_with_a_warning(change):
         edges=np.array([[0], [2]]) if change == "edges" else EDGES, x=X + (1 if change == "features" else 0)
     )
     with pytest.warns(UserWarning, match="other edges or features"):
-        again, _ = KnownNodes.of(fitted(ids=None)).first(graph)
+        again, _ = KnownNodes.of(fitted(ids=None)).known_first(graph)
     assert again is graph
 
 
@@ -114,28 +114,28 @@ def test_the_same_graph_with_other_labels_needs_no_warning():
     graph = Graph(edges=EDGES, x=X, y=["yes", "", "no"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert KnownNodes.of(fitted(ids=None)).first(graph)[0] is graph
+        assert KnownNodes.of(fitted(ids=None)).known_first(graph)[0] is graph
 
 
 def test_another_number_of_features_is_refused():
     graph = Graph(edges=EDGES, x=np.ones((3, 2)))
     with pytest.raises(InputError, match="has 2 features and the model was fitted with 1"):
-        KnownNodes.of(fitted()).first(graph)
+        KnownNodes.of(fitted()).known_first(graph)
 
 
 @pytest.mark.parametrize("ids", [None, ("a", "b", "c")])
 def test_fewer_nodes_are_refused(ids):
     graph = Graph(edges=np.array([[0], [1]]), x=X[:2], ids=None if ids is None else ids[:2])
     with pytest.raises(InputError, match="has 2 nodes and the model was fitted on 3"):
-        KnownNodes.of(fitted(ids)).first(graph)
+        KnownNodes.of(fitted(ids)).known_first(graph)
 
 
 def test_missing_known_nodes_are_refused_by_name():
     graph = Graph(edges=EDGES, x=X, ids=["c", "x", "y"])
     with pytest.raises(InputError, match=r"lacks 2 of the 3 nodes .* the first with id 'a'"):
-        KnownNodes.of(fitted()).first(graph)
+        KnownNodes.of(fitted()).known_first(graph)
 
 
 def test_a_graph_without_ids_is_refused_where_the_fit_had_ids():
     with pytest.raises(InputError, match="lacks 3 of the 3 nodes"):
-        KnownNodes.of(fitted()).first(fitted(ids=None))
+        KnownNodes.of(fitted()).known_first(fitted(ids=None))

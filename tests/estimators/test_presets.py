@@ -1,15 +1,22 @@
-"""What a preset gives, and what a user may say instead."""
+"""What a preset gives, and how a user's values replace it."""
 
 from dataclasses import replace
 
 import pytest
 
-from otherhalf import InputError
+from otherhalf import GOALClassifier, InputError, find_missing_half, load, split
+from otherhalf.data.entries import catalogue_name
 from otherhalf.data.synthetic import contextual_sbm
-from otherhalf.estimators.presets import OVERRIDES, PRESETS, preset_settings, settle, with_overrides
+from otherhalf.estimators.presets import (
+    OVERRIDES,
+    PAPER,
+    PRESETS,
+    UNSEEN,
+    preset_settings,
+    resolve_architecture,
+    with_overrides,
+)
 from otherhalf.estimators.settings import check_settings
-
-GRAPH = contextual_sbm(num_nodes=50, seed=0)
 
 # For every override a value, and where it has to arrive.
 ARRIVES = {
@@ -19,11 +26,11 @@ ARRIVES = {
     "coefficients": ((1, 2, 3, 4), lambda s: s.goal.coefficients),
     "learn_coefficients": (None, lambda s: s.goal.learn_coefficients),
     "blend": (None, lambda s: s.goal.blend),
-    "hidden": (7, lambda s: s.goal.shape.hidden),
-    "layers": (9, lambda s: s.goal.shape.layers),
-    "dropout": (0.123, lambda s: s.goal.shape.dropout),
-    "norm": ("batch", lambda s: s.goal.shape.norm),
-    "residual": (None, lambda s: s.goal.shape.residual),
+    "hidden": (7, lambda s: s.goal.architecture.hidden),
+    "layers": (9, lambda s: s.goal.architecture.layers),
+    "dropout": (0.123, lambda s: s.goal.architecture.dropout),
+    "norm": ("batch", lambda s: s.goal.architecture.norm),
+    "residual": (None, lambda s: s.goal.architecture.residual),
     "lr": (0.77, lambda s: s.goal.training.lr),
     "weight_decay": (0.078, lambda s: s.goal.training.weight_decay),
     "epochs": (11, lambda s: s.goal.training.epochs),
@@ -34,17 +41,17 @@ ARRIVES = {
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset_can_be_trained_with(preset):
-    check_settings(preset_settings(preset, GRAPH.name))
+    check_settings(preset_settings(preset))
 
 
 def test_unknown_preset():
-    with pytest.raises(InputError, match="there is no preset 'quick': choose one of best, paper"):
-        preset_settings("quick", GRAPH.name)
+    with pytest.raises(InputError, match="preset must be one of best, paper, not 'quick'"):
+        preset_settings("quick")
 
 
 @pytest.mark.parametrize("name", OVERRIDES)
 def test_an_override_arrives_and_moves_nothing_else(name):
-    before = preset_settings("best", GRAPH.name)
+    before = preset_settings("best")
     value, read = ARRIVES[name]
     value = not read(before) if value is None else value  # for a switch: the other way
     after = with_overrides(before, {name: value})
@@ -66,56 +73,72 @@ def test_an_override_arrives_and_moves_nothing_else(name):
 
 
 def test_no_override_changes_nothing():
-    assert with_overrides(preset_settings("best", GRAPH.name), {}) == preset_settings("best", GRAPH.name)
+    assert with_overrides(preset_settings("best"), {}) == preset_settings("best")
 
 
-def test_the_frame_follows_the_encoder():
-    best = preset_settings("best", GRAPH.name)
-    framed = best.complement.encoder.shape
-    plain = replace(framed, norm="none", residual=False)
+def test_the_classifier_adopts_the_architecture_of_the_encoder():
+    best = preset_settings("best")
+    with_norm = best.complement.encoder.architecture
+    without_norm = replace(with_norm, norm="none", residual=False)
 
-    rows = settle(best, "structure", framed, {}).goal.shape
+    rows = resolve_architecture(best, "structure", with_norm, {}).goal.architecture
     assert (rows.trunk, rows.output, rows.norm, rows.residual) == (
         "features+neighbours",
         "linear",
         "layer",
         True,
     )
-    without = settle(best, "gcn", plain, {}).goal.shape
+    without = resolve_architecture(best, "gcn", without_norm, {}).goal.architecture
     assert (without.trunk, without.output, without.norm, without.residual) == ("none", "layer", "none", False)
-    own = settle(best, "gcn", plain, {"norm": "batch", "lr": 0.5}).goal.shape
+    own = resolve_architecture(best, "gcn", without_norm, {"norm": "batch", "lr": 0.5}).goal.architecture
     assert (own.norm, own.residual) == ("batch", False)
 
 
-def test_the_chosen_encoder_is_written_down():
-    best = preset_settings("best", GRAPH.name)
-    plain = replace(best.complement.encoder.shape, norm="none")
-    chosen = settle(best, "gcn", plain, {}).complement.encoder
-    assert (chosen.kind, chosen.shape) == ("gcn", plain)
+def test_the_chosen_encoder_is_kept():
+    best = preset_settings("best")
+    without_norm = replace(best.complement.encoder.architecture, norm="none")
+    chosen = resolve_architecture(best, "gcn", without_norm, {}).complement.encoder
+    assert (chosen.kind, chosen.architecture) == ("gcn", without_norm)
 
 
-def test_a_frame_that_is_settled_stays():
-    paper = preset_settings("paper", GRAPH.name)
-    assert settle(paper, "structure", paper.complement.encoder.shape, {}).goal == paper.goal
+def test_an_architecture_without_auto_stays():
+    paper = preset_settings("paper")
+    assert (
+        resolve_architecture(paper, "structure", paper.complement.encoder.architecture, {}).goal == paper.goal
+    )
 
 
 def test_an_encoder_may_have_options_of_its_own():
     before = preset_settings("best", "")
     own = {"kind": "appnp", "hidden": 7, "dropout": 0.1, "lr": 0.5, "steps": 3, "teleport": 0.4}
     encoder = with_overrides(before, {"encoder": own}).complement.encoder
-    assert (encoder.kind, encoder.shape.hidden, encoder.shape.dropout) == ("appnp", 7, 0.1)
-    assert (encoder.training.lr, encoder.steps, encoder.teleport) == (0.5, 3, 0.4)
+    assert (encoder.kind, encoder.architecture.hidden, encoder.architecture.dropout) == ("appnp", 7, 0.1)
+    assert encoder.own_options == {"steps": 3, "teleport": 0.4}
+    assert encoder.training.lr == 0.5
     assert encoder.training.epochs == before.complement.encoder.training.epochs
     check_settings(with_overrides(before, {"encoder": own}))
 
 
-@pytest.mark.parametrize("own", [{"hidden": 7}, {"kind": "gcn", "colour": "red"}])
-def test_options_that_no_encoder_has_are_refused(own):
-    with pytest.raises(InputError, match="give a name, or a dictionary with kind and, if need be, hidden"):
-        with_overrides(preset_settings("best", ""), {"encoder": own})
+def test_an_encoder_needs_a_kind():
+    with pytest.raises(InputError, match="has no kind: give a name, or a dictionary with kind in it"):
+        with_overrides(preset_settings("best"), {"encoder": {"hidden": 7}})
 
 
-def test_an_encoder_that_does_not_walk_takes_no_steps():
-    settings = with_overrides(preset_settings("best", ""), {"encoder": {"kind": "gcn", "steps": 3}})
-    with pytest.raises(InputError, match="gcn has no steps: leave it out"):
+@pytest.mark.parametrize("option", ["colour", "steps"])
+def test_an_option_that_the_encoder_does_not_have(option):
+    settings = with_overrides(preset_settings("best"), {"encoder": {"kind": "gcn", option: 3}})
+    with pytest.raises(InputError, match=f"gcn has no option '{option}': leave it out"):
         check_settings(settings)
+
+
+def test_only_the_content_of_a_graph_chooses_the_papers_settings(data_dir, monkeypatch):
+    """A table called pubmed.csv gave a graph that was fitted with the settings of Pubmed."""
+    monkeypatch.setenv("OTHERHALF_DATA", str(data_dir))
+    real = load("texas")
+    impostor = replace(contextual_sbm(num_nodes=60, seed=0), name="pubmed")
+    assert catalogue_name(real) == "texas"
+    assert catalogue_name(impostor) == ""
+    model = GOALClassifier("paper", epochs=1, encoder={"kind": "mlp", "epochs": 1}).fit(impostor)
+    assert model.settings_.goal.coefficients == UNSEEN.coefficients != PAPER["pubmed"].coefficients
+    half = find_missing_half(impostor, split(impostor), preset="paper")
+    assert half.k != PAPER["pubmed"].k

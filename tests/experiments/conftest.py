@@ -1,15 +1,15 @@
-"""What the tests of the paper's tables and figures share."""
+"""Fixtures of the tests of experiments."""
 
 import pytest
 
-from otherhalf.experiments.runner import benchmark_data as benchmark
+from otherhalf.experiments.runner import benchmark_data
 from otherhalf.experiments.runner.job import Outcome
 from otherhalf.experiments.runner.store import Store
 
 
 @pytest.fixture
 def records(tmp_path):
-    """An empty store that made-up results can be put into: ``records.put(job, test=0.8)``."""
+    """An empty store for made-up results: ``records.put(job, test=0.8)``."""
 
     class Records(Store):
         def put(self, job, **result):
@@ -20,11 +20,11 @@ def records(tmp_path):
 
 @pytest.fixture
 def no_data(monkeypatch, tmp_path):
-    """A computer without any data set, on which to open one is an error."""
+    """A computer without data sets; loading one fails the test."""
 
-    def refuse(name):
-        raise AssertionError(f"{name} was opened")
+    def fail(name):
+        raise AssertionError(f"{name} was loaded")
 
     monkeypatch.setenv("OTHERHALF_DATA", str(tmp_path / "none"))
     monkeypatch.setenv("OTHERHALF_CACHE", str(tmp_path / "nothing"))
-    monkeypatch.setattr(benchmark, "load", refuse)
+    monkeypatch.setattr(benchmark_data, "load", fail)

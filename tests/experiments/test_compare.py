@@ -3,26 +3,28 @@ from dataclasses import replace
 
 import pytest
 
+from otherhalf.data.catalog import load
 from otherhalf.data.entries import DATASETS
 from otherhalf.data.splits import split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
 from otherhalf.experiments.compare import compare
+from otherhalf.experiments.runner.graphs import GraphFolder
 from otherhalf.experiments.runner.job import Outcome
 from otherhalf.experiments.runner.store import Store
-from otherhalf.experiments.tuning.search import TRIALS, candidates
-from otherhalf.experiments.tuning.tuned import Tuned
+from otherhalf.experiments.tuning.search import TRIALS, Tuned, candidates
 
 GRAPH = replace(contextual_sbm(60, 2, 4, homophily=0.2, seed=1), name="toy")
 NODES = {"train": 36, "val": 12, "test": 12}
 TESTS = {"mlp": 0.5, "gcn": 0.6, "goal": 0.8}
 
 
-class FakeLab:
-    """Makes results up: the more there is set, the better it validates."""
+class FakeWorkbench:
+    """Makes up results: the more settings, the better the validation score."""
 
     def __init__(self, folder):
         self.store = Store(folder)
+        self.graphs = GraphFolder(folder / "graphs")
         self.jobs = []
         self.undefined = ()
 
@@ -40,10 +42,10 @@ class FakeLab:
 
 @pytest.fixture
 def workbench(tmp_path):
-    return FakeLab(tmp_path / "runs")
+    return FakeWorkbench(tmp_path / "runs")
 
 
-def test_side_by_side(workbench):
+def test_values(workbench):
     found = compare(GRAPH, ["mlp", "gcn", "goal"], workbench, runs=3)
     assert {job.seed for job in workbench.jobs} == {0, 1, 2}
     assert {(job.task, job.data, job.split) for job in workbench.jobs} == {("fit", "toy", "uniform")}
@@ -70,7 +72,7 @@ def test_the_table_has_the_best_first(workbench):
         ["MLP", "51.00 ± 1.00"],
     ]
     assert table.rows[0][3:5] == ["", ""]
-    assert table.rows[1][3:] == ["+20.00", "", "defaults"]  # no p: it is the same on every split
+    assert table.rows[1][3:] == ["+20.00", "", "defaults"]  # no p: the difference is the same on every split
 
 
 def test_without_goal(workbench):
@@ -92,20 +94,22 @@ def test_a_budget_is_the_same_for_every_model(workbench):
     assert found.values()["rows"][2]["settings"]  # not the defaults, then
 
 
-def test_a_model_without_a_score_is_named(workbench):
+def test_a_model_without_a_score_is_missing(workbench):
     workbench.undefined = ("gcn",)
     found = compare(GRAPH, ["mlp", "gcn"], workbench, runs=2, metric="roc_auc")
     assert found.values()["missing"] == ["gcn"]
     assert found.table().notes[-1] == "Left out, because there is not a score for every split: GCN."
 
 
-def test_settings_found_before_are_for_the_data_set_of_that_name_only(workbench, monkeypatch):
+def test_packaged_settings_are_for_the_data_set_with_that_content(workbench, monkeypatch):
     settings = {"gcn": Tuned({"hidden": 17}, 0.9, 8)}
     monkeypatch.setattr("otherhalf.experiments.compare.read_tuned", lambda data, folder: settings)
-    impostor = replace(GRAPH, name="texas")
-    assert compare(impostor, ["gcn"], workbench, runs=1).values()["rows"][0]["settings_from"] == "defaults"
-    monkeypatch.setitem(DATASETS, "texas", replace(DATASETS["texas"], fingerprint=GRAPH.fingerprint))
-    rows = compare(impostor, ["gcn", "mlp"], workbench, runs=1).values()["rows"]
+    named = replace(GRAPH, name="texas")
+    assert compare(named, ["gcn"], workbench, runs=1).values()["rows"][0]["settings_from"] == "defaults"
+    sizes = {"nodes": 60, "edges": GRAPH.num_edges, "classes": 2, "features": 4}
+    entry = replace(DATASETS["texas"], fingerprint=GRAPH.fingerprint, **sizes)
+    monkeypatch.setitem(DATASETS, "texas", entry)
+    rows = compare(named, ["gcn", "mlp"], workbench, runs=1).values()["rows"]
     assert [row["settings_from"] for row in rows] == ["found before", "defaults"]
     assert rows[0]["settings"] == {"hidden": 17}
 
@@ -118,10 +122,10 @@ def published(count, kind="fixed"):
 def test_published_splits(workbench):
     found = compare(published(2), ["gcn"], workbench, runs=2, split="fixed", budget=2)
     assert found.values()["rows"][0]["runs"] == 2
-    assert {job.seed for job in workbench.jobs} == {0, 1}  # the search has no third one either
+    assert {job.seed for job in workbench.jobs} == {0, 1}  # the search has no third split either
 
 
-def test_one_split_is_not_taken_for_many(workbench):
+def test_the_public_split(workbench):
     found = compare(published(1, kind="public"), ["gcn", "goal"], workbench, runs=2, split="public")
     assert found.title.endswith("accuracy, 2 run(s) on the public split")
     assert "All runs are on one split" in found.table().notes[0]
@@ -137,12 +141,12 @@ def test_one_split_is_not_taken_for_many(workbench):
             {"split": "fixed", "runs": 3},
             "2 fixed split.*too few for 3 runs: give 2 runs or less",
         ),
-        (GRAPH, {"metric": "f1"}, "there is no metric 'f1'"),
+        (GRAPH, {"metric": "f1"}, "metric must be one of accuracy, roc_auc, not 'f1'"),
         (GRAPH, {"budget": 10**6}, "trials cannot be made"),
-        (contextual_sbm(60, 3, 4), {"metric": "roc_auc"}, "ROC-AUC is for two classes"),
+        (contextual_sbm(60, 3, 4), {"metric": "roc_auc"}, "ROC-AUC needs 2 classes"),
     ],
 )
-def test_what_cannot_be_is_refused_before_anything_runs(workbench, graph, options, message):
+def test_wrong_input_is_an_error_before_anything_runs(workbench, graph, options, message):
     with pytest.raises(InputError, match=message):
         compare(graph, ["mlp"], workbench, **{"runs": 2, **options})
     assert workbench.jobs == []
@@ -152,3 +156,13 @@ def test_a_budget_of_all_listed_trials(workbench):
     compare(GRAPH, ["gcn"], workbench, runs=1, budget=TRIALS)
     tried = [job.options["params"] for job in workbench.jobs if job.task == "trial" and job.seed == 50]
     assert all(params in tried for params in candidates("gcn", TRIALS))
+
+
+def test_a_graph_outside_the_catalogue_is_put_where_runs_find_it(workbench):
+    compare(GRAPH, ["mlp"], workbench, runs=1)
+    assert workbench.graphs.open("toy", GRAPH.fingerprint).num_nodes == 60
+
+
+def test_a_data_set_of_the_catalogue_is_not_written_again(workbench, data_dir):
+    compare(load("texas"), ["mlp"], workbench, runs=1)
+    assert not workbench.graphs.folder.exists()

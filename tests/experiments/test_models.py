@@ -3,26 +3,27 @@ from dataclasses import replace
 import pytest
 
 from otherhalf.errors import InputError
-from otherhalf.experiments.models import (
-    PAPERS,
-    RIVALS,
-    TITLES,
-    check_model,
-    configuration,
-    make_model,
-    model_of,
-)
+from otherhalf.estimators.base import NodeClassifier
+from otherhalf.experiments import models as module
+from otherhalf.experiments.models import compared_models, configuration, make_model, model_of, title_of
 from otherhalf.experiments.paper.published import TABLE1
+from otherhalf.experiments.paper.table1 import Table1
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
+from otherhalf.nn.models.registry import MODELS
 
-SUBJECT = BenchmarkData("toy", "hash")
+BENCHMARK = BenchmarkData("toy", "hash")
+NAMES = ("goal", *MODELS)
 
 
-def test_the_names():
-    assert set(PAPERS) == set(TABLE1)
-    assert {*PAPERS, *RIVALS} < set(TITLES)
-    for name in TITLES:
-        check_model(name)
+def test_a_full_comparison_has_the_papers_models_then_later_ones():
+    names = compared_models()
+    assert names[: len(TABLE1)] == tuple(TABLE1)
+    assert set(names) == {"goal", *(name for name, spec in MODELS.items() if spec.compared)}
+    assert "structure" not in names
+
+
+def test_titles():
+    assert [title_of(name) for name in ("goal", "gcn", "acmgcn")] == ["GOAL", "GCN", "ACM-GCN+"]
 
 
 @pytest.mark.parametrize("name", ["gcnn", "", "GCN"])
@@ -31,8 +32,8 @@ def test_an_unknown_model(name):
         make_model(name, {}, 0, "accuracy")
 
 
-@pytest.mark.parametrize("name", TITLES)
-def test_what_came_of_the_settings_stands_beside_what_was_said(name):
+@pytest.mark.parametrize("name", NAMES)
+def test_a_configuration_has_the_arguments_and_the_settings(name):
     full = configuration(name, {"hidden": 32}, "roc_auc", "cora")
     assert (full["params"], full["metric"]) == ({"hidden": 32}, "roc_auc")
     shape = full["settings"]["goal" if name == "goal" else "shape"]
@@ -48,7 +49,7 @@ def test_a_setting_that_is_none_is_left_out():
             if isinstance(value, dict):
                 yield from parts(value)
 
-    for name in TITLES:
+    for name in NAMES:
         assert None not in list(parts(configuration(name, {}, "accuracy", "cora")))
 
 
@@ -64,31 +65,49 @@ def test_a_preset_depends_on_the_data():
         ("gcn", {"teleports": 0.1}, "gcn does not take these settings .*teleports"),
         ("gcn", {"k": 3}, "gcn does not take these settings"),
         ("gcn", {"seed": 3}, "gcn does not take these settings"),
-        ("gcn", {"teleport": 0.1}, "gcn has no teleport"),
-        ("gcn", {"dropout": 1.0}, "the dropout 1.0"),
+        ("gcn", {"teleport": 0.1}, "gcn has no option 'teleport'"),
+        ("gcn", {"dropout": 1.0}, "dropout must be a number .* not 1.0"),
         ("goal", {"steps": 3}, "goal does not take these settings"),
-        ("goal", {"preset": "worst"}, "there is no preset 'worst'"),
+        ("goal", {"preset": "worst"}, "preset must be one of best, paper"),
     ],
 )
-def test_settings_that_a_model_does_not_take(name, params, message):
+def test_wrong_settings(name, params, message):
     with pytest.raises(InputError, match=message):
         configuration(name, params, "accuracy", "cora")
 
 
 @pytest.mark.parametrize("name", ["goal", "appnp"])
 def test_the_model_of_a_job(name):
-    job = SUBJECT.job("fit", name, {"hidden": 16, "lr": 0.02}, 7)
+    job = BENCHMARK.job("fit", name, {"hidden": 16, "lr": 0.02}, 7)
     model = model_of(job)
     assert (model.hidden, model.lr, model.seed, model.metric) == (16, 0.02, 7, "accuracy")
 
 
 def test_a_job_of_a_version_with_other_defaults_is_not_run():
-    job = SUBJECT.job("fit", "gcn", {}, 0)
+    job = BENCHMARK.job("fit", "gcn", {}, 0)
     settings = {**job.options["settings"], "scaling": "standard"}
     with pytest.raises(InputError, match="gcn on toy: this version resolves its settings differently"):
         model_of(replace(job, options={**job.options, "settings": settings}))
 
 
-def test_options_of_the_task_itself_are_no_matter_of_the_model():
-    job = SUBJECT.job("restart", "gcn", {}, 0)
+def test_options_of_the_task_do_not_concern_the_model():
+    job = BENCHMARK.job("restart", "gcn", {}, 0)
     assert model_of(replace(job, options={**job.options, "model_seed": 4})).kind == "gcn"
+
+
+def test_a_table_resolves_settings_once_per_cell(monkeypatch, records):
+    """Table 1 has 88 cells, each of 10 splits."""
+    calls = []
+    for kind in NodeClassifier.__subclasses__():
+        resolve = kind.resolved_settings
+
+        def counted(self, data_set="", resolve=resolve):
+            calls.append(data_set)
+            return resolve(self, data_set)
+
+        monkeypatch.setattr(kind, "resolved_settings", counted)
+    module._configuration.cache_clear()
+    table = Table1()
+    request = table.request()
+    table.table(request, records)
+    assert 0 < len(calls) <= len(request.models) * len(request.datasets) == 88

@@ -1,4 +1,4 @@
-"""The frame of all models, written out with dense matrices for every switch it has."""
+"""The backbone of all models against dense formulas, for every option of the architecture."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,13 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from otherhalf.nn import backbone as skeleton
-from otherhalf.nn.backbone import Architecture, Backbone, NodeInputs, SparseLinear
+from otherhalf.errors import InputError
+from otherhalf.nn import backbone
+from otherhalf.nn.backbone import TRUNKS, Architecture, Backbone, SparseLinear
+from otherhalf.nn.inputs import NodeInputs
 from otherhalf.nn.models import registry
 from otherhalf.nn.ops.sparse import SparseOperator
+from otherhalf.system.fields import check
 
 NODES, FEATURES, CLASSES = 6, 5, 3
 HIDDEN = 32  # wide enough that no layer's ReLU is dead at every node, which would prove nothing
@@ -25,6 +28,10 @@ class Mix(nn.Module):
 
     def forward(self, x, matrix):
         return matrix @ self.linear(x)
+
+
+class Mixed(Backbone):
+    layer = Mix
 
 
 @pytest.fixture
@@ -52,9 +59,8 @@ def as_inputs(x: torch.Tensor, rows: torch.Tensor, *, sparse: bool) -> NodeInput
 
 def build(**options) -> Backbone:
     torch.manual_seed(0)
-    model = Backbone(
-        Mix, FEATURES, CLASSES, NODES, Architecture(hidden=HIDDEN, **{"dropout": 0.0, **options})
-    )
+    architecture = Architecture(hidden=HIDDEN, **{"dropout": 0.0, **options})
+    model = Mixed(FEATURES, CLASSES, NODES, architecture)
     for name, parameter in model.named_parameters():
         if name.endswith("bias"):  # a bias left at zero would not show that it is used
             nn.init.normal_(parameter)
@@ -66,7 +72,7 @@ def linear(layer: SparseLinear, x: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_plain_frame(dense, rows, matrix, sparse):
+def test_the_layers_with_a_relu_between(dense, rows, matrix, sparse):
     model = build(layers=3)
     w0, w1, w2 = (layer.linear.weight for layer in model.layers)
     h1 = F.relu(matrix @ dense @ w0)
@@ -123,8 +129,24 @@ def test_trunk_before_a_single_prediction_layer(dense, rows, matrix):
     torch.testing.assert_close(model(inputs, matrix), matrix @ h0 @ model.layers[0].linear.weight)
 
 
+@pytest.mark.parametrize("trunk", ["auto", "oak"])
+def test_a_trunk_that_no_model_can_build_is_refused(trunk):
+    # Settings may say auto; who builds the model must have decided before.
+    with pytest.raises(InputError) as caught:
+        build(trunk=trunk)
+    assert str(caught.value) == f"trunk must be one of {', '.join(TRUNKS)} in a model, not {trunk!r}"
+
+
+def test_the_settings_of_goal_may_leave_the_trunk_open():
+    check(Architecture(trunk="auto"))
+    with pytest.raises(
+        InputError, match="trunk must be one of none, features, features\\+neighbours, auto, not 'oak'"
+    ):
+        check(Architecture(trunk="oak"))
+
+
 def test_one_layer_has_no_embedding(dense, rows, matrix):
-    with pytest.raises(ValueError, match="use two or more"):
+    with pytest.raises(ValueError, match="has no hidden state: use two or more layers"):
         build(layers=1).embed(as_inputs(dense, rows, sparse=True), matrix)
 
 
@@ -142,7 +164,7 @@ def test_every_parameter_learns(dense, rows, matrix, norm, output):
 
 def test_dropout_stands_at_the_input_of_every_layer(dense, rows, matrix, monkeypatch):
     seen = []
-    monkeypatch.setattr(skeleton, "dropout", lambda h, p: seen.append((h.shape[1], p)) or h)
+    monkeypatch.setattr(backbone, "dropout", lambda h, p: seen.append((h.shape[1], p)) or h)
     model = build(layers=2, dropout=0.3, residual=True, trunk="features", output="linear")
     inputs = as_inputs(dense, rows, sparse=False)
     model(inputs, matrix)
@@ -156,7 +178,7 @@ def test_dropout_stands_at_the_input_of_every_layer(dense, rows, matrix, monkeyp
 
 def test_the_residual_map_reads_what_its_layer_reads(dense, rows, matrix, monkeypatch):
     # Dropout that doubles everything shows where it has been.
-    monkeypatch.setattr(skeleton, "dropout", lambda h, p: 2 * h)
+    monkeypatch.setattr(backbone, "dropout", lambda h, p: 2 * h)
     model = build(layers=1, dropout=0.5, residual=True)
     expected = matrix @ (2 * dense) @ model.layers[0].linear.weight + linear(model.residuals[0], 2 * dense)
     torch.testing.assert_close(model(as_inputs(dense, rows, sparse=False), matrix), expected)
@@ -195,16 +217,7 @@ def test_sparse_features_are_dropped_in_training_only(dense, rows, matrix):
     torch.testing.assert_close(model(inputs, matrix), matrix @ dense @ model.layers[0].linear.weight)
 
 
-# ---------------------------------------------------------------------- inputs and linear maps
-
-
-def test_node_inputs_know_their_size_and_device(dense, rows):
-    for sparse in (False, True):
-        inputs = as_inputs(dense, rows, sparse=sparse)
-        assert inputs.num_nodes == NODES
-        assert inputs.device == torch.device("cpu")
-        assert inputs.to("cpu").num_nodes == NODES
-    assert NodeInputs(dense).to("cpu").neighbours is None
+# ---------------------------------------------------------------------- linear maps
 
 
 def test_sparse_linear_gradients_equal_dense_ones(dense, rows):

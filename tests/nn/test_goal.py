@@ -5,8 +5,9 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from otherhalf.nn.backbone import Architecture, NodeInputs
+from otherhalf.nn.backbone import Architecture
 from otherhalf.nn.goal import GOAL
+from otherhalf.nn.inputs import NodeInputs
 from otherhalf.nn.ops.sparse import SparseOperator, normalized_adjacency
 
 NODES, FEATURES, CLASSES = 6, 5, 3
@@ -32,8 +33,9 @@ def normalised(a: np.ndarray) -> torch.Tensor:
 
 def goal(*, coefficients=(0.9, 1.4, 0.6, 0.3), learn=False, **options) -> GOAL:
     torch.manual_seed(0)
-    shape = Architecture(hidden=16, **{"dropout": 0.0, **options})
-    return GOAL(FEATURES, CLASSES, NODES, shape, coefficients, learn_coefficients=learn)
+    architecture = Architecture(hidden=16, **{"dropout": 0.0, **options})
+    layer_options = {"coefficients": coefficients, "learn_coefficients": learn}
+    return GOAL(FEATURES, CLASSES, NODES, architecture, **layer_options)
 
 
 @pytest.fixture
@@ -94,7 +96,7 @@ def test_every_layer_learns_coefficients_of_its_own(x, halves):
     assert bool(second.grad.all())
 
 
-def test_fixed_coefficients_are_told_for_every_layer():
+def test_fixed_coefficients_of_every_layer():
     assert goal(layers=3).coefficients() == [(0.9, 1.4, 0.6, 0.3)] * 3
 
 

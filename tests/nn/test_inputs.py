@@ -1,4 +1,4 @@
-"""Scaling by hand, and what of a graph the models are given."""
+"""Scaling by hand, and features as models read them."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,7 @@ import scipy.sparse as sp
 import torch
 
 from otherhalf.errors import InputError
-from otherhalf.graph import Graph
-from otherhalf.nn.inputs import Scaling, node_inputs, usable_device
+from otherhalf.nn.inputs import SCALINGS, NodeInputs, Scaling, feature_matrix
 from otherhalf.nn.ops.sparse import SparseOperator
 
 # Column means 2 and 10; deviations 1 and 0 (a constant column).
@@ -47,59 +46,54 @@ def test_auto_standardises_dense_features_and_leaves_sparse_ones():
     assert Scaling.fit(sp.csr_matrix(DENSE), "auto").kind == "none"
 
 
-def test_sparse_features_are_never_standardised_because_their_zeros_would_fill():
-    scaling = Scaling.fit(sp.csr_matrix(DENSE), "standard")
-    assert scaling.kind == "none"
-    assert scaling.mean is None
+def test_sparse_features_cannot_be_standardised_because_their_zeros_would_fill():
+    with pytest.raises(InputError) as caught:
+        Scaling.fit(sp.csr_matrix(DENSE), "standard")
+    assert str(caught.value) == (
+        "scaling='standard' would make the sparse features dense: "
+        "choose none, row or auto, or give dense features"
+    )
 
 
-def graph_of(x) -> Graph:
-    # A path 0 – 1 – … – n−1.
-    n = x.shape[0]
-    return Graph(edges=np.stack([np.arange(n - 1), np.arange(1, n)]), x=x, y=np.arange(n) % 2)
+@pytest.mark.parametrize("kind", SCALINGS)
+def test_what_was_learned_goes_to_tensors_and_back(kind):
+    scaling = Scaling.fit(DENSE, kind)
+    tensors = scaling.tensors()
+    assert set(tensors) == ({"scaling/mean", "scaling/deviation"} if kind in ("standard", "auto") else set())
+    again = Scaling.from_tensors(scaling.kind, {**tensors, "model/weight": torch.ones(1)})
+    assert again.kind == scaling.kind
+    np.testing.assert_array_equal(again.apply(DENSE), scaling.apply(DENSE))
 
 
-def test_dense_features_and_adjacency_rows():
-    x = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], dtype=np.float32)
-    inputs = node_inputs(graph_of(x), Scaling("none"))
-    assert torch.equal(inputs.features, torch.from_numpy(x))
-    assert inputs.neighbours.matrix.to_dense().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+# ---------------------------------------------------------------------- features as models read them
 
 
-def test_dense_features_are_a_copy_of_the_graphs():
-    graph = graph_of(np.ones((3, 2), dtype=np.float32))
-    inputs = node_inputs(graph, Scaling("none"))
-    inputs.features.zero_()
-    assert (graph.x == 1).all()
-
-
-def test_features_are_scaled():
-    inputs = node_inputs(graph_of(DENSE), Scaling.fit(DENSE, "standard"))
-    assert inputs.features.tolist() == [[-1, 0], [1, 0]]
+def test_dense_features_are_a_copy():
+    x = np.ones((3, 2))
+    features = feature_matrix(x)
+    assert features.dtype == torch.float32
+    features.zero_()
+    assert (x == 1).all()
 
 
 @pytest.mark.parametrize(("filled", "sparse"), [(1, True), (2, False), (6, False)])
 def test_sparse_features_stay_sparse_while_they_are_less_than_a_fifth_full(filled, sparse):
     x = np.zeros((2, 5), dtype=np.float32)
     x.flat[:filled] = 1.0  # of ten entries
-    features = node_inputs(graph_of(sp.csr_matrix(x)), Scaling("none")).features
+    features = feature_matrix(sp.csr_matrix(x))
     assert isinstance(features, SparseOperator) == sparse
     dense = features.matrix.to_dense() if sparse else features
     assert torch.equal(dense, torch.from_numpy(x))
 
 
-def test_adjacency_rows_of_a_grown_graph_name_the_known_nodes_alone():
-    graph = graph_of(np.ones((4, 1), dtype=np.float32))
-    rows = node_inputs(graph, Scaling("none"), num_known=2).neighbours
-    assert rows.shape == (4, 2)
-    assert rows.matrix.to_dense().tolist() == [[0, 1], [1, 0], [0, 1], [0, 0]]
+# ---------------------------------------------------------------------- on a device
 
 
-def test_a_device_that_is_here():
-    assert usable_device("cpu") == torch.device("cpu")
-
-
-@pytest.mark.parametrize("name", ["meta", "nonsense", "cuda:99"])
-def test_a_device_that_cannot_be_used_is_refused(name):
-    with pytest.raises(InputError, match=f"the device '{name}' cannot be used here"):
-        usable_device(name)
+@pytest.mark.parametrize("x", [DENSE, sp.csr_matrix((4, 40), dtype=np.float32)], ids=["dense", "sparse"])
+def test_inputs_move_with_their_rows(x):
+    inputs = NodeInputs(feature_matrix(x), SparseOperator.from_scipy(sp.identity(x.shape[0])))
+    assert inputs.to("cpu").neighbours is inputs.neighbours  # nothing is copied
+    moved = inputs.to("meta")
+    for part in (moved.features, moved.neighbours):
+        assert (part.matrix if isinstance(part, SparseOperator) else part).device.type == "meta"
+    assert NodeInputs(inputs.features).to("meta").neighbours is None

@@ -1,4 +1,4 @@
-"""Figures: files that depend on the data alone, text that can be read in them, refusals in a sentence."""
+"""Figures: files that depend on the data alone, their texts, and one sentence for wrong input."""
 
 import sys
 import xml.etree.ElementTree as ET
@@ -104,8 +104,8 @@ def test_points_are_named_in_words_and_data_sets_keep_their_order(drawn):
 
 
 def test_only_what_is_there_is_drawn(tmp_path):
-    found = [row for row in POINTS if row["topology"] in ("found", "random")]
-    _, svg = homophily_points(found, tmp_path / "two")
+    rows = [row for row in POINTS if row["topology"] in ("found", "random")]
+    _, svg = homophily_points(rows, tmp_path / "two")
     assert "Given graph" not in texts(svg)
     _, svg = filter_curves([row for row in CURVES if row["filter"] == "low"], tmp_path / "low")
     assert [t for t in texts(svg) if "pass" in t] == [FILTER_CURVES["low"][0]]

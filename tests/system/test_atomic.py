@@ -16,9 +16,9 @@ def test_the_file_appears_whole_with_its_folder(tmp_path: Path) -> None:
     with atomic_write(path) as temporary:
         assert temporary.parent == path.parent
         assert temporary.suffix == ".txt"
-        temporary.write_text("whole")
+        temporary.write_text("complete")
         assert not path.exists()
-    assert path.read_text() == "whole"
+    assert path.read_text() == "complete"
     assert list(path.parent.iterdir()) == [path]
 
 

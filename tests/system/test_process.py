@@ -2,10 +2,11 @@ import ctypes
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from otherhalf.system import process as malloc
-from otherhalf.system.process import MMAP_THRESHOLD, keep_freed_memory
+from otherhalf.system import process
+from otherhalf.system.process import MMAP_THRESHOLD, keep_freed_memory, peak_memory_mb, reset_peak_memory
 
 COUNT = """
 import resource
@@ -20,7 +21,7 @@ def faults():
 
 without = faults()
 keep_freed_memory()
-keep_freed_memory()  # as often as one likes
+keep_freed_memory()  # a second call changes nothing
 np.ones(1 << 23)
 print(without, faults())
 """
@@ -44,7 +45,7 @@ def test_elsewhere_it_does_nothing(monkeypatch, error):
     def refuse(name):
         raise error("not here")
 
-    monkeypatch.setattr(malloc.ctypes, "CDLL", refuse)
+    monkeypatch.setattr(process.ctypes, "CDLL", refuse)
     keep_freed_memory()
 
 
@@ -57,6 +58,44 @@ def test_an_older_library_is_asked_for_less(monkeypatch):
             asked.append((option, value))
             return int(value <= 1 << 25)
 
-    monkeypatch.setattr(malloc.ctypes, "CDLL", lambda name: Library)
+    monkeypatch.setattr(process.ctypes, "CDLL", lambda name: Library)
     keep_freed_memory()
     assert (MMAP_THRESHOLD, 1 << 25) in asked
+
+
+def test_the_peak_is_that_of_the_largest_size():
+    before = peak_memory_mb()
+    block = np.ones(1 << 25)  # 256 MB
+    with_block = peak_memory_mb()
+    assert with_block > 256
+    del block
+    assert with_block >= before
+    assert peak_memory_mb() > with_block - 5  # the kernel counts in batches
+
+
+@pytest.mark.skipif(not process.CLEAR_REFS.exists(), reason="the peak cannot be reset on this system")
+def test_after_a_reset_the_peak_starts_at_the_present_size():
+    np.ones(1 << 25)
+    peak = peak_memory_mb()
+    reset_peak_memory()
+    assert peak_memory_mb() < peak - 100
+
+
+@pytest.mark.parametrize(("platform", "unit"), [("linux", 1024), ("darwin", 1 << 20)])
+def test_elsewhere_the_peak_is_ru_maxrss(monkeypatch, tmp_path, platform, unit):
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(process, "STATUS", tmp_path / "status")
+    monkeypatch.setattr(process, "CLEAR_REFS", tmp_path / "clear_refs")
+    monkeypatch.setattr(sys, "platform", platform)
+    reset_peak_memory()
+    assert list(tmp_path.iterdir()) == []
+    expected = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    assert peak_memory_mb() == pytest.approx(expected, rel=0.01)
+    (tmp_path / "status").write_text("Name:\tpython\n")  # a Linux that does not tell VmHWM
+    assert peak_memory_mb() == pytest.approx(expected, rel=0.01)
+
+
+def test_the_size_is_in_units_of_two_to_the_twenty(monkeypatch, tmp_path):
+    (tmp_path / "status").write_text("Name:\tpython\nVmHWM:\t  204800 kB\nVmRSS:\t 1024 kB\n")
+    monkeypatch.setattr(process, "STATUS", tmp_path / "status")
+    assert peak_memory_mb() == 200

@@ -1,17 +1,20 @@
 """The training loop: when it stops, what it keeps, and that an interrupted run ends as if it had not been."""
 
-import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
 from torch import nn
 
 from otherhalf.errors import InputError
 from otherhalf.nn.ops.dropout import dropout
 from otherhalf.training import loop as training
-from otherhalf.training.loop import Checkpoint, History, TrainingSettings, seeded, train
+from otherhalf.training.checkpoint import History
+from otherhalf.training.loop import SILENT, Monitor, TrainingSettings, seeded, train
+
+ONE_BATCH = [torch.arange(1)]
 
 
 class Scripted(nn.Module):
@@ -30,11 +33,11 @@ class Scripted(nn.Module):
             self.weights.append(float(self.weight))
             return next(self.scores)
 
-        def loss() -> torch.Tensor:
+        def loss(batch: torch.Tensor) -> torch.Tensor:
             assert self.training
             return ((self.weight - 100.0) ** 2).sum()  # so far away that every step moves the weight up
 
-        return train(self, loss, score, TrainingSettings(lr=1.0, weight_decay=0.0, **options))
+        return train(self, loss, ONE_BATCH, score, TrainingSettings(lr=1.0, weight_decay=0.0, **options))
 
 
 def test_stops_when_patience_is_over_and_restores_the_best_weights():
@@ -75,17 +78,118 @@ def test_the_losses_are_those_before_each_step():
     assert history.losses[0] == 10_000.0
 
 
-def test_every_epoch_is_told():
-    told = []
+def test_every_epoch_is_reported_with_its_stage():
+    steps = []
     model = nn.Linear(2, 1)
+    monitor = Monitor(on_step=lambda *step: steps.append(step))
     settings = TrainingSettings(epochs=3)
-    train(model, lambda: model.weight.sum(), lambda: (0.0,), settings, on_epoch=lambda *x: told.append(x))
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    train(
+        model,
+        lambda batch: model.weight.sum(),
+        ONE_BATCH,
+        lambda: (0.0,),
+        settings,
+        stage="s",
+        monitor=monitor,
+    )
+    assert steps == [("s", 1, 3), ("s", 2, 3), ("s", 3, 3)]
 
 
-def test_an_empty_history_has_no_best_score():
-    assert History().best_score == []
-    assert History().epochs == 0
+# ---------------------------------------------------------------------- batches
+
+
+X = torch.randn(12, 3, generator=torch.Generator().manual_seed(1))
+Y = torch.randn(12, generator=torch.Generator().manual_seed(2))
+
+
+def regression(batches: list[torch.Tensor], epochs: int = 4) -> tuple[nn.Linear, History, list[list[int]]]:
+    torch.manual_seed(0)
+    model, seen = nn.Linear(3, 1), []
+
+    def loss(batch: torch.Tensor) -> torch.Tensor:
+        seen.append(batch.tolist())
+        return (model(X[batch]).squeeze(1) - Y[batch]).square().mean()
+
+    rising = iter(range(epochs))
+    settings = TrainingSettings(lr=0.1, weight_decay=0.01, epochs=epochs)
+    return model, train(model, loss, batches, lambda: (next(rising),), settings), seen
+
+
+def by_hand(batches: list[torch.Tensor], epochs: int = 4) -> tuple[nn.Linear, list[float]]:
+    """Adam written out: one step for each batch."""
+    torch.manual_seed(0)
+    model, losses = nn.Linear(3, 1), []
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1, weight_decay=0.01, fused=True)
+    for _ in range(epochs):
+        values = []
+        for batch in batches:
+            optimizer.zero_grad()
+            value = (model(X[batch]).squeeze(1) - Y[batch]).square().mean()
+            value.backward()
+            optimizer.step()
+            values.append(value.item())
+        losses.append(sum(values) / len(values))
+    return model, losses
+
+
+@pytest.mark.parametrize("sizes", [[12], [6, 6], [5, 4, 3], [1] * 12], ids=str)
+def test_one_step_for_each_batch_and_the_mean_of_their_losses(sizes):
+    batches = list(torch.arange(12).split(sizes))
+    model, history, seen = regression(batches)
+    expected, losses = by_hand(batches)
+    assert seen == [batch.tolist() for batch in batches] * 4
+    assert history.losses == losses
+    assert history.epochs == 4  # an epoch is all batches
+    assert_equal(model.state_dict(), expected.state_dict())
+
+
+def test_more_batches_are_another_training_than_one_batch():
+    whole, parts = ([torch.arange(12)], list(torch.arange(12).split(6)))
+    assert regression(whole)[1].losses[1] != regression(parts)[1].losses[1]
+
+
+def test_one_batch_of_all_nodes_is_full_batch_training():
+    # As it was before there were batches: one loss over everything, bit for bit.
+    torch.manual_seed(0)
+    model = nn.Linear(3, 1)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1, weight_decay=0.01, fused=True)
+    losses = []
+    for _ in range(4):
+        optimizer.zero_grad()
+        value = (model(X).squeeze(1) - Y).square().mean()
+        losses.append(value.item())
+        value.backward()
+        optimizer.step()
+    ours, history, _ = regression([torch.arange(12)])
+    assert history.losses == losses
+    assert_equal(ours.state_dict(), model.state_dict())
+
+
+def test_a_batch_with_an_infinite_loss_ends_the_training_before_its_step():
+    model = nn.Linear(1, 1, bias=False)
+    nn.init.ones_(model.weight)
+    weights = []
+
+    def loss(batch: torch.Tensor) -> torch.Tensor:
+        weights.append(float(model.weight.detach()))
+        diverged = len(weights) == 4 and int(batch) == 1
+        return model.weight.sum() * (torch.inf if diverged else 1.0)
+
+    settings = TrainingSettings(lr=0.1, weight_decay=0.0, epochs=9)
+    history = train(model, loss, list(torch.arange(2).split(1)), lambda: (0.0,), settings)
+    assert (history.epochs, history.best_epoch, history.done) == (1, 0, True)
+    assert len(weights) == 4
+    assert float(model.weight.detach()) == weights[2]  # of the first epoch, the best
+
+
+def test_a_loss_that_is_infinite_in_the_first_epoch_is_one_clear_sentence():
+    model = nn.Linear(1, 1)
+    with pytest.raises(
+        InputError, match="the training loss is not finite in the first epoch: bring the features"
+    ):
+        train(
+            model, lambda batch: model.weight.sum() * torch.inf, ONE_BATCH, lambda: (0.0,), TrainingSettings()
+        )
 
 
 # ---------------------------------------------------------------------- the optimiser
@@ -98,7 +202,13 @@ def test_step_is_adams_with_weight_decay():
     x = torch.randn(5, 3)
     settings = TrainingSettings(lr=0.1, weight_decay=0.3, epochs=7)
     rising = iter(range(7))
-    train(ours, lambda: ours(x).square().mean(), lambda: (next(rising),), settings)
+    train(
+        ours,
+        lambda batch: ours(x[batch]).square().mean(),
+        [torch.arange(5)],
+        lambda: (next(rising),),
+        settings,
+    )
     optimizer = torch.optim.Adam(theirs.parameters(), lr=0.1, weight_decay=0.3)
     for _ in range(7):
         optimizer.zero_grad()
@@ -115,7 +225,8 @@ def test_coefficients_do_not_decay():
     rising = iter(range(5))
     settings = TrainingSettings(lr=0.1, weight_decay=1.0, epochs=5)
     # The loss has no gradient, so only decay could move anything.
-    train(model, lambda: 0.0 * (model.theta + model.weight).sum(), lambda: (next(rising),), settings)
+    nothing = lambda batch: 0.0 * (model.theta + model.weight).sum()  # noqa: E731
+    train(model, nothing, ONE_BATCH, lambda: (next(rising),), settings)
     assert float(model.theta.detach()) == 1.0
     assert float(model.weight.detach()) < 0.9
 
@@ -169,14 +280,16 @@ class Noisy(nn.Module):
 EPOCHS = 25
 
 
-def run(
-    checkpoint: Checkpoint | None = None, kill_after: int | None = None, seed: int = 0, patience: int = 100
-):
+STAGE = "state"
+
+
+def run(monitor: Monitor = SILENT, kill_after: int | None = None, seed: int = 0, patience: int = 100):
     """One training, as every caller does it: weights and dropout from the seed."""
     data = torch.Generator().manual_seed(99)
     x, y = torch.randn(30, 4, generator=data), torch.randint(3, (30,), generator=data)
 
-    def on_epoch(done: int, most: int) -> None:
+    def on_step(stage: str, done: int, total: int) -> None:
+        assert (stage, total) == (STAGE, EPOCHS)
         if done == kill_after:
             raise Killed
 
@@ -184,18 +297,19 @@ def run(
         model = Noisy()
         history = train(
             model,
-            lambda: nn.functional.cross_entropy(model(x), y),
+            lambda batch: nn.functional.cross_entropy(model(x[batch]), y[batch]),
+            list(torch.arange(30).split(15)),
             # The loss falls from 1.1 below 0.8, whatever is dropped: the best epoch is somewhere between.
             lambda: (-abs(float(nn.functional.cross_entropy(model(x), y)) - 0.95),),
-            TrainingSettings(lr=0.05, epochs=EPOCHS, patience=patience),
-            checkpoint=checkpoint,
-            on_epoch=on_epoch,
+            TrainingSettings(lr=0.025, epochs=EPOCHS, patience=patience),
+            stage=STAGE,
+            monitor=replace(monitor, on_step=on_step),
         )
     return model, history
 
 
-def tensors_of(checkpoint: Checkpoint) -> dict[str, torch.Tensor]:
-    with safe_open(checkpoint.path, framework="pt") as file:
+def tensors_of(folder: Path) -> dict[str, torch.Tensor]:
+    with safe_open(folder / f"{STAGE}.safetensors", framework="pt") as file:
         return {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
 
 
@@ -219,26 +333,26 @@ def test_one_seed_gives_one_result():
 @pytest.mark.usefixtures("every_epoch")
 @pytest.mark.parametrize("kills", [[1], [2], [11], [EPOCHS - 1], [EPOCHS], [3, 4, 17]], ids=str)
 def test_an_interrupted_run_ends_bit_equal(tmp_path, kills):
-    whole, broken = (Checkpoint(tmp_path / f"{name}.safetensors", "run") for name in ("whole", "broken"))
-    model, history = run(whole)
+    straight, broken = tmp_path / "straight", tmp_path / "broken"
+    model, history = run(Monitor(straight, "run"))
     for kill in kills:
         with pytest.raises(Killed):
-            run(broken, kill_after=kill)
-        assert tensors_of(broken).keys() == tensors_of(whole).keys()
-    resumed, resumed_history = run(broken)
+            run(Monitor(broken, "run"), kill_after=kill)
+        assert tensors_of(broken).keys() == tensors_of(straight).keys()
+    resumed, resumed_history = run(Monitor(broken, "run"))
     assert resumed_history == history
     assert history.epochs == EPOCHS
     assert 0 < history.best_epoch < EPOCHS - 1  # so that the best weights had to survive the interruption
     assert_equal(resumed.state_dict(), model.state_dict())
     # The last checkpoints hold Adam's moments and the random numbers' state as well.
-    assert_equal(tensors_of(broken), tensors_of(whole))
-    assert any("exp_avg_sq" in key for key in tensors_of(whole))
+    assert_equal(tensors_of(broken), tensors_of(straight))
+    assert any("exp_avg_sq" in key for key in tensors_of(straight))
 
 
 @pytest.mark.usefixtures("every_epoch")
 def test_a_checkpoint_changes_nothing(tmp_path):
     model, history = run()
-    watched, watched_history = run(Checkpoint(tmp_path / "state.safetensors", "run"))
+    watched, watched_history = run(Monitor(tmp_path, "run"))
     assert watched_history == history
     assert_equal(watched.state_dict(), model.state_dict())
 
@@ -246,79 +360,45 @@ def test_a_checkpoint_changes_nothing(tmp_path):
 @pytest.mark.usefixtures("every_epoch")
 def test_patience_goes_on_counting_after_an_interruption(tmp_path):
     _, history = run(patience=2)
-    checkpoint = Checkpoint(tmp_path / "state.safetensors", "run")
+    monitor = Monitor(tmp_path, "run")
     assert history.epochs < EPOCHS
     with pytest.raises(Killed):
-        run(checkpoint, kill_after=history.epochs - 1, patience=2)
-    assert run(checkpoint, patience=2)[1] == history
+        run(monitor, kill_after=history.epochs - 1, patience=2)
+    assert run(monitor, patience=2)[1] == history
 
 
 def test_resuming_a_finished_run_trains_no_further(tmp_path):
-    checkpoint = Checkpoint(tmp_path / "state.safetensors", "run")
-    model, history = run(checkpoint)
-    again, same = run(checkpoint, kill_after=EPOCHS + 1)
+    monitor = Monitor(tmp_path, "run")
+    model, history = run(monitor)
+    again, same = run(monitor, kill_after=EPOCHS + 1)
     assert same == history
     assert_equal(again.state_dict(), model.state_dict())
 
 
 def test_between_checkpoints_some_time_passes(tmp_path, monkeypatch):
-    checkpoint = Checkpoint(tmp_path / "state.safetensors", "run")
+    monitor = Monitor(tmp_path, "run")
     monkeypatch.setattr(training, "SECONDS_BETWEEN_CHECKPOINTS", 3600.0)
     with pytest.raises(Killed):
-        run(checkpoint, kill_after=EPOCHS - 1)
-    assert not checkpoint.path.exists()
-    run(checkpoint)  # the end is always written
-    assert checkpoint.path.exists()
+        run(monitor, kill_after=EPOCHS - 1)
+    assert list(tmp_path.iterdir()) == []
+    run(monitor)  # the end is always written
+    assert [path.name for path in tmp_path.iterdir()] == ["state.safetensors"]
 
 
-@pytest.mark.usefixtures("every_epoch")
-def test_a_checkpoint_holds_no_pickle_and_says_whose_it_is(tmp_path):
-    checkpoint = Checkpoint(tmp_path / "deeper" / "state.safetensors", "the owner")
-    _, history = run(checkpoint)
-    with safe_open(checkpoint.path, framework="pt") as file:
-        metadata = file.metadata()
-    assert metadata["owner"] == "the owner"
-    assert History(**json.loads(metadata["history"])) == history
-    assert [path.name for path in checkpoint.path.parent.iterdir()] == ["state.safetensors"]
+def test_the_state_of_another_run_is_refused(tmp_path):
+    run(Monitor(tmp_path, "one"))
+    with pytest.raises(InputError, match="belongs to a run with other data, settings or seed"):
+        run(Monitor(tmp_path, "another"))
 
 
-# ---------------------------------------------------------------------- checkpoints that are refused
+# ---------------------------------------------------------------------- the monitor
 
 
-def refused(checkpoint: Checkpoint) -> str:
-    with pytest.raises(InputError) as caught:
-        run(checkpoint)
-    sentence = str(caught.value)
-    assert "\n" not in sentence
-    assert str(checkpoint.path) in sentence
-    assert "without --resume" in sentence
-    return sentence
+def test_a_monitor_without_a_folder_keeps_nothing_and_without_a_callback_says_nothing():
+    assert SILENT.checkpoint("head") is None
+    SILENT.report("head", 1, 2)
 
 
-def test_a_checkpoint_of_another_run_is_refused(tmp_path):
-    path = tmp_path / "state.safetensors"
-    run(Checkpoint(path, "one"))
-    before = path.read_bytes()
-    assert "belongs to a run with other data, settings or seed" in refused(Checkpoint(path, "another"))
-    assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize("share", [0.0, 0.001, 0.05, 0.5, 0.999])
-def test_a_truncated_checkpoint_is_refused(tmp_path, share):
-    checkpoint = Checkpoint(tmp_path / "state.safetensors", "run")
-    run(checkpoint)
-    whole = checkpoint.path.read_bytes()
-    checkpoint.path.write_bytes(whole[: int(share * len(whole))])
-    assert "cannot be read" in refused(checkpoint)
-
-
-def test_a_file_that_is_no_checkpoint_is_refused(tmp_path):
-    checkpoint = Checkpoint(tmp_path / "state.safetensors", "run")
-    checkpoint.path.write_bytes(b"something else altogether, of some length")
-    assert "cannot be read" in refused(checkpoint)
-
-
-def test_a_safetensors_file_of_someone_else_is_refused(tmp_path):
-    checkpoint = Checkpoint(tmp_path / "state.safetensors", "run")
-    save_file({"weights": torch.ones(3)}, checkpoint.path)
-    assert "belongs to a run" in refused(checkpoint)
+def test_each_stage_has_its_own_checkpoint(tmp_path):
+    checkpoint = Monitor(tmp_path, "run").checkpoint("head")
+    assert (checkpoint.path, checkpoint.owner) == (tmp_path / "head.safetensors", "run")

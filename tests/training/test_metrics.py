@@ -4,21 +4,15 @@ import math
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, roc_auc_score
 
 from otherhalf import GOALClassifier, InputError, split
-from otherhalf.complement.encoder import fit_supervised
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators.baseline import BaselineClassifier
 from otherhalf.graph import Split
-from otherhalf.nn.backbone import Architecture
-from otherhalf.nn.inputs import Scaling, node_inputs
-from otherhalf.nn.models.registry import build, operators
-from otherhalf.training.loop import TrainingSettings, seeded
-from otherhalf.training.metrics import METRICS, check_metric, score
+from otherhalf.training.metrics import METRICS, Metric, accuracy, check_metric, metric_named, score, softmax
 
 TWO = contextual_sbm(num_nodes=150, num_classes=2, num_features=6, homophily=0.6, signal=0.7, seed=4)
 THREE = contextual_sbm(num_nodes=120, num_classes=3, num_features=6, seed=1)
@@ -63,9 +57,9 @@ def test_logits_and_probabilities_agree(rows):
 @given(both_classes, st.sampled_from([-64.0, -2.0, 16.0]))
 def test_only_the_difference_of_logits_counts(rows, level):
     rows = [(round(m * 4) / 4, y) for m, y in rows]  # exact at any level
-    (plain, y), (moved, _) = logits_of(rows), logits_of(rows, level)
-    assert score("roc_auc", moved, y) == score("roc_auc", plain, y)
-    assert score("roc_auc", plain[:, ::-1], y) == pytest.approx(1 - score("roc_auc", plain, y))
+    (logits, y), (moved, _) = logits_of(rows), logits_of(rows, level)
+    assert score("roc_auc", moved, y) == score("roc_auc", logits, y)
+    assert score("roc_auc", logits[:, ::-1], y) == pytest.approx(1 - score("roc_auc", logits, y))
 
 
 @settings(deadline=None)
@@ -92,6 +86,58 @@ def test_one_class_alone_has_no_roc_auc(only):
     assert score("accuracy", scores, np.array([only, only])) == 0.5
 
 
+def test_nodes_are_chosen_and_unlabelled_ones_left_out():
+    y = np.array([0, -1, 1, 1, -1])
+    right, wrong = [0.9, 0.1], [0.1, 0.9]
+    probabilities = np.array([right, right, wrong, right, wrong])  # of class 0, whatever the label
+    assert score("accuracy", probabilities, y) == pytest.approx(2 / 3)
+    assert score("accuracy", probabilities, y, np.array([0, 1, 4])) == 1.0
+    assert score("accuracy", probabilities, y, np.array([1, 3])) == 0.0
+    assert score("roc_auc", probabilities, y, np.array([0, 1, 3])) == 0.5
+    assert score("roc_auc", probabilities, y, np.array([0, 2, 4])) == 1.0
+    for metric in METRICS:
+        assert math.isnan(score(metric, probabilities, y, np.array([1, 4])))
+        assert math.isnan(score(metric, probabilities, y, np.array([], dtype=np.int64)))
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 30), st.floats(0, 1))
+def test_unlabelled_nodes_do_not_count(seed, nodes, share):
+    rng = np.random.default_rng(seed)
+    probabilities, y = rng.random((nodes, 2)), rng.integers(0, 2, nodes)
+    known = rng.random(nodes) >= share
+    hidden = np.where(known, y, -1)
+    for metric in METRICS:
+        expected = score(metric, probabilities[known], y[known])
+        assert score(metric, probabilities, hidden) == pytest.approx(expected, nan_ok=True)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([1.0, 1e3, 1e6]))
+def test_softmax_is_of_every_row_and_never_overflows(seed, scale):
+    logits = scale * np.random.default_rng(seed).standard_normal((4, 3))
+    probabilities = softmax(logits)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert (probabilities >= 0).all()
+    assert (probabilities.argmax(axis=1) == logits.argmax(axis=1)).all()
+    np.testing.assert_allclose(softmax(logits + 7.0), probabilities, atol=1e-9)
+
+
+def test_quality_is_larger_for_the_better_of_two_and_of_logits_or_probabilities_as_needed():
+    seen = []
+
+    def remember(scores, y):
+        seen.append(scores)
+        return accuracy(scores, y)
+
+    logits, y = np.array([[2.0, 0.0]]), np.array([0])
+    assert Metric("m", "M", remember).quality_of_logits(logits, y) == 1.0
+    assert Metric("m", "M", remember, needs_probabilities=True).quality_of_logits(logits, y) == 1.0
+    assert Metric("m", "M", remember, larger_is_better=False).quality(logits, y) == -1.0
+    np.testing.assert_allclose(seen[0], logits)
+    np.testing.assert_allclose(seen[1], softmax(logits))
+
+
 # ---------------------------------------------------------------------- what is refused
 
 
@@ -104,18 +150,24 @@ def test_two_classes_have_every_metric(metric):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("f1", 2), "there is no metric 'f1': choose one of accuracy, roc_auc"),
-        (("roc_auc", 3), "ROC-AUC is for two classes and there are 3: choose accuracy"),
-        (("roc_auc", 1), "ROC-AUC is for two classes and there are 1: choose accuracy"),
+        (("f1", 2), "metric must be one of accuracy, roc_auc, not 'f1'"),
+        (("roc_auc", 3), "ROC-AUC needs 2 classes, and the graph has 3: choose accuracy"),
+        (("roc_auc", 1), "ROC-AUC needs 2 classes, and the graph has 1: choose accuracy"),
         (
             ("roc_auc", 2, np.array([1, 1])),
-            "all validation nodes have one class, and then there is no ROC-AUC",
+            "ROC-AUC needs validation nodes of every class: give a split whose val part has them, or choose",
         ),
     ],
 )
 def test_metrics_that_cannot_be_had_are_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         check_metric(*arguments)
+
+
+def test_a_metric_by_name():
+    assert all(metric_named(name).name == name for name in METRICS)
+    with pytest.raises(InputError, match="metric must be one of accuracy, roc_auc, not 'f1'"):
+        score("f1", np.ones((1, 2)), np.array([0]))
 
 
 def test_accuracy_needs_neither_two_classes_nor_both_of_them():
@@ -126,33 +178,10 @@ def test_accuracy_needs_neither_two_classes_nor_both_of_them():
 # ---------------------------------------------------------------------- selecting by it
 
 
-@pytest.mark.parametrize("kind", ["mlp", "gcn"])
-def test_training_keeps_the_epoch_with_the_best_roc_auc(kind):
-    inputs = node_inputs(TWO, Scaling.fit(TWO.x, "auto"))
-    arguments = (inputs, *operators(kind, TWO, inputs))
-    seen = []
-
-    def remember(done, most):
-        with torch.no_grad():
-            margin = module.eval()(*arguments).diff(dim=1).squeeze(1).numpy()
-        seen.append(roc_auc_score(TWO.y[PARTS.val], margin[PARTS.val]))
-
-    with seeded(0):
-        module = build(kind, 6, 2, TWO.num_nodes, Architecture(hidden=8))
-        plan = TrainingSettings(epochs=25)
-        history = fit_supervised(module, arguments, TWO, PARTS, plan, metric="roc_auc", on_epoch=remember)
-    assert [first for first, _ in history.scores] == pytest.approx(seen, abs=1e-9)
-    assert len(set(seen)) > 3
-    assert seen[history.best_epoch] == pytest.approx(max(seen), abs=1e-9)
-    assert history.best_epoch == max(range(25), key=lambda epoch: history.scores[epoch])
-    best = score("roc_auc", module(*arguments).detach().numpy()[PARTS.val], TWO.y[PARTS.val])
-    assert best == history.best_score[0]  # its weights are the ones that were kept
-
-
 @pytest.mark.parametrize("kind", ["gcn", "linkx"])
 def test_a_baseline_selects_by_it(kind):
     model = BaselineClassifier(kind, epochs=20, hidden=8, metric="roc_auc").fit(TWO, PARTS)
-    history = model.history_
+    history = model.history_["classifier"]
     assert history.best_score[0] == max(first for first, _ in history.scores)
     found = score("roc_auc", model.predict_proba(TWO)[PARTS.val], TWO.y[PARTS.val])
     assert found == pytest.approx(history.best_score[0], abs=1e-3)  # probabilities may round to ties
@@ -170,12 +199,12 @@ def test_goal_selects_by_it():
 
 @pytest.mark.parametrize("model", [GOALClassifier(metric="roc_auc"), BaselineClassifier(metric="roc_auc")])
 def test_three_classes_are_refused_before_anything_is_trained(model):
-    with pytest.raises(InputError, match="ROC-AUC is for two classes and there are 3"):
+    with pytest.raises(InputError, match="ROC-AUC needs 2 classes, and the graph has 3"):
         model.fit(THREE)
     assert not hasattr(model, "history_")
 
 
 def test_validation_nodes_of_one_class_are_refused():
-    with pytest.raises(InputError, match="all validation nodes have one class"):
+    with pytest.raises(InputError, match="ROC-AUC needs validation nodes of every class"):
         BaselineClassifier("mlp", metric="roc_auc").fit(TWO, ONE_CLASS_TO_STOP_BY)
-    BaselineClassifier("mlp", epochs=2).fit(TWO, ONE_CLASS_TO_STOP_BY)  # which accuracy can do with
+    BaselineClassifier("mlp", epochs=2).fit(TWO, ONE_CLASS_TO_STOP_BY)  # accuracy needs no other class

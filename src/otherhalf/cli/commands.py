@@ -11,28 +11,12 @@ import typer
 
 from otherhalf.cli.console import progress, run
 from otherhalf.cli.experiments import compare, reproduce, search
-from otherhalf.cli.options import (
-    Data,
-    Device,
-    Directed,
-    Features,
-    Follow,
-    Id,
-    Json,
-    Kind,
-    Label,
-    Preset,
-    Seed,
-    Source,
-    Target,
-    Threads,
-    open_graph,
-)
+from otherhalf.cli.options import Device, Follow, Json, Kind, OpenGraph, Preset, Seed, Threads, takes_data
 from otherhalf.errors import InputError
 from otherhalf.system.process import keep_freed_memory
 
 app = typer.Typer(
-    help="Find the missing half of a graph and classify its nodes with both halves.",
+    help="Learn the missing half of a graph and classify its nodes with both halves.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -41,47 +25,42 @@ app = typer.Typer(
 
 
 @app.command()
+@takes_data
 def diagnose(
-    data: Data,
+    open_graph: OpenGraph,
     split: Annotated[
         str | None,
         typer.Option(
-            help="The split on which the look-up of identical nodes is scored; default: uniform, if there "
-            "are labels enough for it."
+            help="Split on which the look-up of identical nodes is scored; default: uniform, if there are "
+            "enough labels."
         ),
     ] = None,
     seed: Seed = 0,
     as_json: Json = False,
     threads: Threads = None,
     device: Device = "cpu",
-    id: Id = None,
-    label: Label = None,
-    features: Features = None,
-    source: Source = None,
-    target: Target = None,
-    directed: Directed = False,
 ) -> None:
-    """Tell whether a graph mostly joins like with like, and which half of it is missing.
+    """Diagnose whether a graph mostly joins like with like, and which half of it is missing.
 
-    And warn where copying the labels of identical nodes scores well without learning: that is an audit, which
-    scores once on the test labels of a split.
+    Also warn if copying the labels of identical nodes scores well without learning. That audit scores once on
+    the test labels of a split.
     """
     from otherhalf.data.splits import split as make_split
-    from otherhalf.diagnosis.duplicates import audit_duplicates
+    from otherhalf.diagnosis.duplicate_audit import audit_duplicates
     from otherhalf.diagnosis.verdict import diagnose as run_diagnosis
 
     _set_threads(threads)
-    if device != "cpu":  # nothing here computes on it, but a typo should not pass; torch takes a while
-        from otherhalf.nn.inputs import usable_device
+    if device != "cpu":  # nothing here computes on it, but a typo must not pass; torch is slow to import
+        from otherhalf.system.device import usable_device
 
         usable_device(device)
-    graph = open_graph(data, id, label, features, source, target, directed)
+    graph = open_graph()
     try:
         parts = make_split(graph, split or "uniform", seed)
     except InputError:
         if split is not None:
             raise
-        parts = None  # too few labels; the rest of the diagnosis needs none
+        parts = None  # too few labels for a split; the diagnosis itself needs none
     result = run_diagnosis(graph, seed=seed)
     values, text = result.to_dict(), str(result)
     if parts is not None:
@@ -92,9 +71,10 @@ def diagnose(
 
 
 @app.command()
+@takes_data
 def complement(
-    data: Data,
-    out: Annotated[Path | None, typer.Option(help="Write the found half to this .npz file.")] = None,
+    open_graph: OpenGraph,
+    out: Annotated[Path | None, typer.Option(help="Write the missing half to this .npz file.")] = None,
     preset: Preset = "best",
     split: Kind = "uniform",
     seed: Seed = 0,
@@ -102,20 +82,14 @@ def complement(
     as_json: Json = False,
     threads: Threads = None,
     device: Device = "cpu",
-    id: Id = None,
-    label: Label = None,
-    features: Features = None,
-    source: Source = None,
-    target: Target = None,
-    directed: Directed = False,
 ) -> None:
-    """Find the missing half of a graph."""
-    from otherhalf.complement.missing_half import find_missing_half
+    """Learn the missing half of a graph."""
     from otherhalf.data.splits import split as make_split
+    from otherhalf.estimators.find import find_missing_half
     from otherhalf.system.atomic import check_place
 
     _set_threads(threads)
-    graph = open_graph(data, id, label, features, source, target, directed)
+    graph = open_graph()
     parts = make_split(graph, split, seed)
     if out is not None:
         check_place(out, (".npz",))
@@ -141,8 +115,8 @@ def complement(
     }
     text = (
         f"{half!r}\n"
-        f"Homophily over pairs found by all nodes {_number(result['homophily'])}, by training nodes "
-        f"{_number(result['train_homophily'])}, by test nodes {_number(result['test_homophily'])}.\n"
+        f"Homophily over the pairs of all nodes {_number(result['homophily'])}, of training nodes "
+        f"{_number(result['train_homophily'])}, of test nodes {_number(result['test_homophily'])}.\n"
         f"{half.seconds['total']:.1f} s; "
         + (f"written to {out}." if out else "give --out half.npz to keep it.")
     )
@@ -150,8 +124,9 @@ def complement(
 
 
 @app.command()
+@takes_data
 def fit(
-    data: Data,
+    open_graph: OpenGraph,
     preset: Preset = "best",
     split: Kind = "uniform",
     seed: Seed = 0,
@@ -160,26 +135,20 @@ def fit(
         Path | None, typer.Option(help="Write the model and its predictions to this folder.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a fit into --out that was stopped.")
+        bool, typer.Option("--resume", help="Continue a fit into --out that was stopped.")
     ] = False,
     as_json: Json = False,
     threads: Threads = None,
     device: Device = "cpu",
-    id: Id = None,
-    label: Label = None,
-    features: Features = None,
-    source: Source = None,
-    target: Target = None,
-    directed: Directed = False,
 ) -> None:
-    """Diagnose a graph, find its missing half, train a classifier on both halves and score it."""
+    """Diagnose a graph, learn its missing half, train a classifier on both halves and score it."""
     from otherhalf.data.splits import split as make_split
     from otherhalf.estimators.run_folder import fit_into, summary
 
     _set_threads(threads)
     if resume and out is None:
-        raise InputError("--resume needs to know which fit to go on with: give its folder with --out")
-    graph = open_graph(data, id, label, features, source, target, directed)
+        raise InputError("--resume continues a fit in a folder: give the folder with --out")
+    graph = open_graph()
     parts = make_split(graph, split, seed)
     from otherhalf.estimators.goal import GOALClassifier
 
@@ -190,28 +159,24 @@ def fit(
 
 
 @app.command()
+@takes_data
 def predict(
+    open_graph: OpenGraph,
     model: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `fit --out` wrote.")],
-    data: Data,
     out: Annotated[Path, typer.Option(help="Where to write the predictions: .csv or .parquet.")],
     as_json: Json = False,
     threads: Threads = None,
     device: Device = "cpu",
-    id: Id = None,
-    label: Label = None,
-    features: Features = None,
-    source: Source = None,
-    target: Target = None,
-    directed: Directed = False,
 ) -> None:
     """Predict the class of every node of the fitted graph, or of that graph with nodes and edges added."""
     _set_threads(threads)
-    from otherhalf.data.predictions import write_predictions
+    from otherhalf.data.predictions import check_predictions_file, write_predictions
     from otherhalf.estimators.goal import GOALClassifier
 
+    check_predictions_file(out)  # before the computation, not after it
     fitted = GOALClassifier.load(model)
     fitted.device = device
-    graph = open_graph(data, id, label, features, source, target, directed)
+    graph = open_graph()
     probabilities = fitted.predict_proba(graph)
     labels = fitted.classes_[probabilities.argmax(axis=1)]
     write_predictions(out, graph, labels, probabilities, fitted.classes_)
@@ -251,13 +216,13 @@ def datasets(as_json: Json = False) -> None:
     for row in rows:
         sizes = [f"{row[key]:,}" for key in ("nodes", "edges", "classes", "features")]
         table.add_row(row["name"], *sizes, "yes" if row["file"] else "no", row["description"])
-    # In a file or a pipe there is no edge to wrap at.
+    # A file or a pipe has no width to wrap at.
     Console(width=None if sys.stdout.isatty() else 160).print(table)
     print("\nAlso csbm:nodes=1000,homophily=0.2 (a stochastic block model) and cora@0.3 (its edges redrawn).")
 
 
 def main() -> None:
-    """Run the command line: status 0 done, 2 the input is wrong, 1 anything else."""
+    """Run the command line. Exit status: 0 done, 2 the input is wrong, 1 anything else."""
     keep_freed_memory()
     run(app)
 

@@ -1,4 +1,4 @@
-"""How the command line talks: one line for what is wrong, bars for what takes long, notes for warnings."""
+"""Output of the command line beside its result: one line for an error, progress bars, notes for warnings."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ import typer
 from otherhalf.errors import InputError, RunsFailed
 
 if TYPE_CHECKING:
-    from otherhalf.complement.missing_half import OnStep
+    from otherhalf.training.loop import OnStep
 
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 """The parent of typer's own errors (a wrong option, a missing argument), which it does not export."""
 
 SIGINT_STATUS = 130
 STOPPED = (
-    "stopped; what is finished is kept: a fit with --out goes on with --resume, an experiment with the same "
-    "command"
+    "stopped; finished work is kept: continue a fit with --out by --resume, an experiment by the same command"
 )
 
 
 def run(app: typer.Typer) -> NoReturn:
-    """Run a command line: status 0 done, 2 the input is wrong, 1 anything else."""
+    """Run a command line. Exit status: 0 done, 2 the input is wrong, 1 anything else."""
     warnings.showwarning = _show_warning
     try:
         # Typer itself would print its errors in a box of many lines.
@@ -46,7 +45,7 @@ def run(app: typer.Typer) -> NoReturn:
 
 @contextmanager
 def progress() -> Iterator[OnStep | None]:
-    """A bar for each stage on standard error, and nothing where that is not a terminal."""
+    """Show a progress bar for each stage on standard error if it is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -56,9 +55,9 @@ def progress() -> Iterator[OnStep | None]:
     with Progress(console=Console(stderr=True), transient=True) as bars:
         tasks: dict[str, Any] = {}
 
-        def on_step(stage: str, done: int, most: int) -> None:
+        def on_step(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=most)
+                tasks[stage] = bars.add_task(stage, total=total)
             bars.update(tasks[stage], completed=done)
 
         yield on_step
@@ -71,7 +70,7 @@ def _leave(status: int, message: str) -> NoReturn:
 
 
 def _one_line(error: Any) -> str:
-    """What typer says of a wrong option, in our manner; nothing where it has printed the help instead."""
+    """Return typer's message on a wrong option as one line; empty where it has printed the help instead."""
     message = " ".join(error.format_message().split()).rstrip(".")
     command = error.ctx.command_path if error.ctx is not None else "otherhalf"
     return message and f"{message[0].lower()}{message[1:]}: `{command} --help` tells what it takes"

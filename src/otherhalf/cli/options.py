@@ -1,13 +1,12 @@
-"""The options that several commands share, and what they open."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
-
-if TYPE_CHECKING:
-    from otherhalf.graph import Graph
 
 DATA_HELP = (
     "A data set's name, an .npz file, nodes.csv,edges.csv (or .parquet), or a folder of Geom-GCN's files. "
@@ -15,28 +14,59 @@ DATA_HELP = (
 )
 Data = Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP)]
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on standard output.")]
-Threads = Annotated[int | None, typer.Option(min=1, help="Threads to compute with; default: all cores.")]
-Device = Annotated[str, typer.Option(help="cpu, or cuda where there is a GPU.")]
-Seed = Annotated[int, typer.Option(min=0, help="Decides everything random, the split included.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="Number of threads; default: all cores.")]
+Device = Annotated[str, typer.Option(help="cpu, or cuda if there is a GPU.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all random numbers, also of the split.")]
 Kind = Annotated[
     str, typer.Option("--split", help="How nodes are split: uniform, stratified, quota, fixed or public.")
 ]
 Follow = Annotated[
-    str, typer.Option(help="Whose verdict decides which half is missing: ks, labels, homophily, heterophily.")
+    str, typer.Option(help="What decides which half is missing: ks, labels, homophily, heterophily.")
 ]
 Preset = Annotated[str, typer.Option(help="best, or paper: the settings of the paper.")]
-Id = Annotated[str | None, typer.Option("--id", help="Tables: the node table's id column.")]
-Label = Annotated[str | None, typer.Option(help="Tables: the label column.")]
-Features = Annotated[str | None, typer.Option(help="Tables: the feature columns, with commas between.")]
-Source = Annotated[str | None, typer.Option(help="Tables: the edge table's source column.")]
-Target = Annotated[str | None, typer.Option(help="Tables: the edge table's target column.")]
-Directed = Annotated[
-    bool, typer.Option("--directed", help="Tables, folders: remember the direction of edges.")
-]
+Id = Annotated[str | None, typer.Option("--id", help="Tables: id column of the node table.")]
+Label = Annotated[str | None, typer.Option(help="Tables: label column.")]
+Features = Annotated[str | None, typer.Option(help="Tables: feature columns, separated by commas.")]
+Source = Annotated[str | None, typer.Option(help="Tables: source column of the edge table.")]
+Target = Annotated[str | None, typer.Option(help="Tables: target column of the edge table.")]
+Directed = Annotated[bool, typer.Option("--directed", help="Tables, folders: keep the direction of edges.")]
 
 
-def open_graph(data: str, *columns: Any) -> Graph:
-    """The graph that DATA and the columns of its tables name."""
-    from otherhalf.data.source import Columns, open_data
+OpenGraph = Callable[[], Any]
+"""Opens the graph that DATA and the options about its tables name."""
 
-    return open_data(data, Columns(*columns))
+
+def _about_tables(
+    id: Id = None,
+    label: Label = None,
+    features: Features = None,
+    source: Source = None,
+    target: Target = None,
+    directed: Directed = False,
+) -> None:
+    """Declare the options about tables once, for all commands that take DATA."""
+
+
+def takes_data(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the argument DATA and the options about its tables.
+
+    The first parameter of the command receives a function that opens the graph.
+    """
+    tables = inspect.signature(_about_tables, eval_str=True).parameters
+    _, *own = inspect.signature(command, eval_str=True).parameters.values()
+    data = inspect.Parameter("data", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Data)
+
+    def run(**arguments: Any) -> None:
+        from otherhalf.data.source import Columns, open_data
+
+        columns = Columns(**{name: arguments.pop(name) for name in tables})
+        name = arguments.pop("data")
+        command(lambda: open_data(name, columns), **arguments)
+
+    required = [parameter for parameter in own if parameter.default is parameter.empty]
+    optional = [parameter for parameter in own if parameter not in required]
+    signature = inspect.Signature([*required, data, *optional, *tables.values()])
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__signature__ = signature  # type: ignore[attr-defined]  # what typer reads
+    run.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+    return run

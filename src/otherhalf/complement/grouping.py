@@ -21,14 +21,14 @@ def grouping_loss(z: Tensor, y: Tensor) -> Tensor:
     with P the pairs :math:`i \ne j` of one class, N those of two classes, and
     :math:`\mathcal{L}_{grp} = \mathcal{L}_{pos} + \mathcal{L}_{neg}`.
 
-    The mean sits inside the sigmoid, so no pair list is needed. With :math:`\mathbf{s}_c` the sum of
+    The mean is inside the sigmoid, so no list of pairs is needed. With :math:`\mathbf{s}_c` the sum of
     :math:`\mathbf{z}` over class c,
 
     .. math::
         \sum_P = \sum_c \|\mathbf{s}_c\|^2 - \sum_i \|\mathbf{z}_i\|^2, \qquad
         \sum_N = \|\sum_c \mathbf{s}_c\|^2 - \sum_c \|\mathbf{s}_c\|^2,
 
-    exact over all ordered pairs in O(B·d) for B nodes of width d. A mean over no pair (every class has one
+    exact over all ordered pairs in O(B·d) for B nodes of width d. A mean over no pairs (every class has one
     node; only one class) adds no loss.
 
     Args:
@@ -47,6 +47,6 @@ def grouping_loss(z: Tensor, y: Tensor) -> Tensor:
     if intra_pairs:
         loss = loss - torch.log(torch.sigmoid(intra / intra_pairs) + EPSILON)
     if inter_pairs:
-        # 1 − sig(m) = sig(−m), whose logarithm does not run into log 0 for large m.
+        # 1 − sig(m) = sig(−m), whose logarithm stays finite for large m.
         loss = loss - F.logsigmoid(-(inter / inter_pairs + EPSILON))
     return loss

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import torch
@@ -15,18 +13,19 @@ from otherhalf.complement.grouping import grouping_loss
 from otherhalf.complement.pairs import ListedPairs
 from otherhalf.complement.ranking import ranking_lists, ranking_loss, true_scores
 from otherhalf.complement.search import dot_products, top_k
-from otherhalf.estimators.settings import HeadSettings
+from otherhalf.complement.settings import HeadSettings
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.ops.dropout import dropout
-from otherhalf.system.graph_checks import IntArray
-from otherhalf.training.loop import Checkpoint, History, seeded, train
+from otherhalf.system.arrays import IntArray
+from otherhalf.training.checkpoint import History
+from otherhalf.training.loop import SILENT, Monitor, seeded, train
 
 VALIDATION_K = 10
-"""How many training nodes are looked up for each validation node to tell how good the embedding is."""
+"""Number of nearest (or farthest) training nodes of each validation node that measure the embedding."""
 
 VALIDATION_NODES = 1_000
 VALIDATION_CANDIDATES = 5_000
-"""A sample of so many validation nodes, and training nodes to find, is enough for that at every epoch."""
+"""Most validation nodes, and most training nodes, that this measure uses; above them, samples."""
 
 
 class Head(nn.Module):
@@ -39,7 +38,7 @@ class Head(nn.Module):
         self.dropout = settings.dropout
 
     def forward(self, z: Tensor) -> Tensor:
-        """Z_gc."""
+        """Return Z_gc."""
         for index, layer in enumerate(self.layers):
             z = layer(dropout(z, self.dropout if self.training else 0.0))
             if index < len(self.layers) - 1:
@@ -55,50 +54,47 @@ def train_head(
     seed: int,
     *,
     most_similar: bool,
-    checkpoint: Checkpoint | None = None,
-    on_epoch: Callable[[int, int], Any] | None = None,
+    monitor: Monitor = SILENT,
 ) -> tuple[Head, History]:
     r"""Train the head by :math:`\mathcal{L} = \mathcal{L}_{grp} + \mathcal{L}_{rank}` on the training nodes.
 
-    The weights kept are those under which the validation nodes find the most training nodes of the wanted
-    kind among their nearest (``most_similar``) or farthest: their own class, or another.
+    In the best epoch, the nearest training nodes of the validation nodes are most often of the same class
+    (``most_similar``), or the farthest ones most often of another class.
     """
-    train_nodes, train_labels = (
-        torch.from_numpy(np.array(split.train)),
-        torch.from_numpy(graph.y[split.train]),
-    )
+    train_nodes, train_labels = torch.from_numpy(split.train.copy()), torch.from_numpy(graph.y[split.train])
     lists = ranking_lists(
         graph.x, graph.y, split.train, settings.ranking_k, max_candidates=settings.max_candidates, seed=seed
     )
     scores, pairs = true_scores(lists), ListedPairs(lists)
     z_train = z_gnn[train_nodes]
-    # A mean over targets instead of the paper's sum keeps the grouping loss, one number, from being drowned.
+    # With the paper's sum over targets, the grouping loss, one number, would hardly count; hence the mean.
     share = 1.0 / len(train_nodes) if settings.mean_ranking_loss else 1.0
     rng = np.random.default_rng(seed)
-    asking = _sample(split.val, VALIDATION_NODES, rng)
-    asked = _sample(split.train, VALIDATION_CANDIDATES, rng)
-    same_class = torch.from_numpy(graph.y[asking][:, None] == graph.y[asked][None, :])
-    z_both = z_gnn[torch.from_numpy(np.concatenate([asking, asked]))]
-    queries, candidates = torch.arange(len(asking)), torch.arange(len(asking), len(z_both))
-    k = min(VALIDATION_K, len(asked))
+    val_sample = _sample(split.val, VALIDATION_NODES, rng)
+    train_sample = _sample(split.train, VALIDATION_CANDIDATES, rng)
+    same_class = torch.from_numpy(graph.y[val_sample][:, None] == graph.y[train_sample][None, :])
+    z_both = z_gnn[torch.from_numpy(np.concatenate([val_sample, train_sample]))]
+    queries, candidates = torch.arange(len(val_sample)), torch.arange(len(val_sample), len(z_both))
+    k = min(VALIDATION_K, len(train_sample))
 
     with seeded(seed):
         head = Head(z_gnn.shape[1], settings)
 
-        def loss() -> Tensor:
-            z = head(z_train)
+        def loss(batch: Tensor) -> Tensor:
+            z = head(z_train[batch])
             return grouping_loss(z, train_labels) + share * ranking_loss(z, lists, scores, pairs=pairs)
 
         def score() -> tuple[float]:
             z = head(z_both)
             if not bool(torch.isfinite(z).all()):
-                return (0.0,)  # diverged: as bad as can be
+                return (0.0,)  # diverged: the lowest score
             similarities = dot_products(z, candidates, exclude_self=False)
-            found, _ = top_k(similarities, queries, len(candidates), k, largest=most_similar)
-            same = same_class.gather(1, found).float().mean()
+            nearest, _ = top_k(similarities, queries, len(candidates), k, largest=most_similar)
+            same = same_class.gather(1, nearest).float().mean()
             return (float(same if most_similar else 1 - same),)
 
-        history = train(head, loss, score, settings.training, checkpoint=checkpoint, on_epoch=on_epoch)
+        all_nodes = [torch.arange(len(train_nodes))]  # the lists hold positions among all training nodes
+        history = train(head, loss, all_nodes, score, settings.training, stage="head", monitor=monitor)
     return head, history
 
 

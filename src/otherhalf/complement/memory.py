@@ -1,40 +1,52 @@
-"""Before an expensive step: will it fit into memory? If not, say so and stop, before anything is lost."""
+"""Estimate of the memory that a fit needs, so that a fit that needs too much does not begin."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 
 from otherhalf.complement.search import BLOCK_ENTRIES
+from otherhalf.complement.settings import AUTO, ComplementSettings
 from otherhalf.errors import InputError
-from otherhalf.estimators.presets import WITH_ROWS
-from otherhalf.estimators.settings import Settings
 from otherhalf.graph import Graph
+from otherhalf.nn.backbone import Architecture
 from otherhalf.nn.inputs import DENSE_SHARE
+from otherhalf.nn.models.registry import MODELS
+from otherhalf.system.memory import available_bytes
 
 FLOAT = 4
 STATES = 8
-"""Matrices of a hidden state's size that one layer keeps at once: activations, masks, gradients."""
+"""Matrices of the size of a hidden state that one layer keeps: activations, masks, gradients."""
 
 COPIES = 5
-"""Copies of a parameter: weight, gradient, Adam's two moments, the best epoch's weight."""
+"""Copies of a parameter: weight, gradient, two moments of Adam, weight of the best epoch."""
 
 ENTRY = 24
-"""Bytes of a sparse entry: value and column, of the matrix and its transpose, and where each came from."""
+"""Bytes of a sparse entry: value and column in the matrix and in its transpose, and its position there."""
 
 PAIR = 150
-"""Bytes of a pair in the ranking loss, measured: place in a list, entries both ways, scores, gradients."""
+"""Bytes of a pair in the ranking loss, measured: position in a list, two entries, scores, gradients."""
 
 
-def fit_bytes(graph: Graph, num_train: int, settings: Settings) -> int:
-    """About how many bytes a fit needs beside the graph itself."""
+def fit_bytes(
+    graph: Graph, num_train: int, settings: ComplementSettings, classifier: Architecture | None = None
+) -> int:
+    """Return about how many bytes a fit needs in addition to the graph.
+
+    Args:
+        graph: The graph.
+        num_train: Number of training nodes.
+        settings: Encoder, head and search.
+        classifier: Architecture of the classifier over both halves, if there is one.
+    """
     n, d = graph.num_nodes, graph.num_features
-    encoder, goal, head = settings.complement.encoder, settings.goal, settings.complement.head
-    hidden = max(encoder.shape.hidden, goal.shape.hidden)
-    layers = max(encoder.shape.layers, goal.shape.layers) + 1
-    rows = encoder.kind in (*WITH_ROWS, "auto") or goal.shape.trunk == "features+neighbours"
-    k = max(settings.complement.k_homophily, settings.complement.k_heterophily)
+    encoder, head = settings.encoder, settings.head
+    models = [encoder.architecture, *([] if classifier is None else [classifier])]
+    hidden = max(model.hidden for model in models)
+    layers = max(model.layers for model in models) + 1
+    spec = MODELS.get(encoder.kind)
+    rows = encoder.kind == AUTO or (spec is not None and spec.reads_adjacency_rows)
+    rows = rows or any(model.trunk == "features+neighbours" for model in models)
+    k = max(settings.k_homophily, settings.k_heterophily)
     parts = {
         "features": _feature_bytes(graph),
         "edges": 2 * graph.undirected_edges.shape[1] * ENTRY * 2,
@@ -47,27 +59,14 @@ def fit_bytes(graph: Graph, num_train: int, settings: Settings) -> int:
     return int(sum(parts.values()))
 
 
-def require_memory_for_fit(graph: Graph, num_train: int, settings: Settings) -> None:
-    """Refuse a fit that needs more memory than the machine has to give."""
-    needed, available = fit_bytes(graph, num_train, settings), available_bytes()
-    if available is not None and needed > available:
+def check_memory(needed: int) -> None:
+    """Raise InputError if a fit needs more memory than this process can still allocate."""
+    available = available_bytes()
+    if needed > available:
         raise InputError(
             f"the fit needs about {needed / 1e9:.1f} GB and {available / 1e9:.1f} GB are free: take fewer "
             "feature columns, a smaller k or hidden width, or encoder='gcn', which has no parameter per node"
         )
-
-
-def available_bytes() -> int | None:
-    """The memory that can still be had without swapping; None where the system does not say."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    for line in lines:
-        name, _, value = line.partition(":")
-        if name == "MemAvailable":
-            return int(value.split()[0]) * 1024
-    return None
 
 
 def _feature_bytes(graph: Graph) -> int:

@@ -10,10 +10,10 @@ from torch.nn import functional as F
 
 from otherhalf.complement.pairs import ListedPairs, pair_products
 from otherhalf.complement.search import cosines, top_k, unit_rows
-from otherhalf.system.graph_checks import FloatArray, IntArray
+from otherhalf.system.arrays import FloatArray, IntArray
 
 ABSENT = -1
-"""Fills the places of a ranking list that is shorter than 2K (a class with fewer than K others)."""
+"""Fills the empty places of a ranking list shorter than 2K (a class with fewer than K other nodes)."""
 
 
 def ranking_lists(
@@ -25,28 +25,28 @@ def ranking_lists(
     max_candidates: int | None = None,
     seed: int = 0,
 ) -> Tensor:
-    r"""The ranking list :math:`\mathcal{R}_i` of every training node, as positions in ``nodes``.
+    r"""Return the ranking list :math:`\mathcal{R}_i` of every training node, as positions in ``nodes``.
 
     .. math::
         \mathcal{R}_i = L^{intra}_i[1:K] \,\|\, L^{inter}_i[-K:]
 
-    where :math:`L^{intra}_i` holds the training nodes of i's own class by falling cosine of the raw
-    features (i itself left out), and :math:`L^{inter}_i` those of the other classes, likewise by falling
-    cosine: first the K most similar nodes of its class, then the K least similar of the others. Among
-    equal cosines the node that comes first in ``nodes`` is chosen first.
+    where :math:`L^{intra}_i` holds the other training nodes of the class of i, by falling cosine of the raw
+    features, and :math:`L^{inter}_i` those of the other classes, also by falling cosine: first the K most
+    similar nodes of its class, then the K least similar of the others. Among equal cosines, the node that
+    comes first in ``nodes`` is chosen first.
 
-    Built class by class and row block by row block, never B × B at once.
+    The lists are built by classes and row blocks, never with B × B numbers in memory.
 
     Args:
         x: ``[N, D]`` raw features.
         y: ``[N]`` class codes; only those of ``nodes`` are read.
         nodes: The B training nodes.
         k: K.
-        max_candidates: At most so many nodes, drawn at random, may stand in a list (Section 6.4).
-        seed: Of that draw.
+        max_candidates: Most nodes that may be in the lists, drawn at random (Section 6.4); None for all.
+        seed: Seed of that draw.
 
     Returns:
-        ``[B, 2K]`` positions in ``nodes``, the intra-class half first, :data:`ABSENT` where a list is short.
+        ``[B, 2K]`` positions in ``nodes``, intra-class ones first, :data:`ABSENT` in empty places.
     """
     unit = unit_rows(x[nodes])
     labels = y[nodes]
@@ -61,19 +61,19 @@ def ranking_lists(
         same = torch.from_numpy(np.flatnonzero((labels == code) & allowed))
         others = torch.from_numpy(np.flatnonzero((labels != code) & allowed))
         if len(same):
-            found, _ = top_k(cosines(unit, same), members, len(same), k, largest=True)
-            lists[members, :k] = _at(same, found)
+            nearest, _ = top_k(cosines(unit, same), members, len(same), k, largest=True)
+            lists[members, :k] = _at(same, nearest)
         if len(others):
-            found, _ = top_k(cosines(unit, others), members, len(others), k, largest=False)
-            lists[members, k:] = _at(others, found).flip(1)
+            farthest, _ = top_k(cosines(unit, others), members, len(others), k, largest=False)
+            lists[members, k:] = _at(others, farthest).flip(1)
     return lists
 
 
 def true_scores(lists: Tensor) -> Tensor:
-    r"""The ground truth :math:`\mathbf{y}_{v_i}`: a node's score is how many places it stands above the end.
+    r"""Return the ground truth :math:`\mathbf{y}_{v_i}`: the number of nodes after each node of a list.
 
     "The position of each node in :math:`\mathcal{R}_i` determines its true ranking": the first of n listed
-    nodes scores n − 1, the last 0. Absent places get −∞, which is probability 0.
+    nodes scores n − 1, the last 0. Empty places get −∞, which is probability 0.
     """
     present = lists != ABSENT
     below = present.flip(1).cumsum(1).flip(1) - 1
@@ -81,7 +81,7 @@ def true_scores(lists: Tensor) -> Tensor:
 
 
 def ranking_loss(z: Tensor, lists: Tensor, scores: Tensor, *, pairs: ListedPairs | None = None) -> Tensor:
-    r"""ListNet (Cao et al. 2007): cross-entropy between the true and the predicted ranking.
+    r"""Return the loss of ListNet (Cao et al. 2007): cross-entropy of the true and the predicted ranking.
 
     .. math::
         \hat{\mathbf{y}}_i = \mathbf{z}_i^T \mathbf{z}[\mathcal{R}_i], \qquad
@@ -93,16 +93,16 @@ def ranking_loss(z: Tensor, lists: Tensor, scores: Tensor, *, pairs: ListedPairs
         z: ``[B, d]`` embeddings of the training nodes.
         lists: ``[B, L]`` positions in z (:func:`ranking_lists`).
         scores: ``[B, L]`` true scores (:func:`true_scores`).
-        pairs: ``ListedPairs(lists)``, for who asks for the loss of the same lists many times.
+        pairs: ``ListedPairs(lists)``, to prepare it once for many calls with the same lists.
     """
     pairs = pairs or ListedPairs(lists)
     present = pairs.present
-    # A finite stand-in for −∞: its probability is 0 all the same, and 0 · log 0 stays 0, not NaN.
-    nothing = z.new_full(lists.shape, torch.finfo(z.dtype).min)
-    predicted = nothing.masked_scatter(present, pair_products(z, pairs))
+    # A finite number in place of −∞: its probability is 0 too, and 0 · log 0 stays 0, not NaN.
+    lowest = z.new_full(lists.shape, torch.finfo(z.dtype).min)
+    predicted = lowest.masked_scatter(present, pair_products(z, pairs))
     truth = torch.nan_to_num(F.softmax(scores, dim=1), nan=0.0)
     return -(truth * F.log_softmax(predicted, dim=1)).masked_fill(~present, 0.0).sum()
 
 
-def _at(candidates: Tensor, found: Tensor) -> Tensor:
-    return torch.where(found >= 0, candidates[found.clamp(min=0)], ABSENT)
+def _at(candidates: Tensor, index: Tensor) -> Tensor:
+    return torch.where(index >= 0, candidates[index.clamp(min=0)], ABSENT)

@@ -1,4 +1,4 @@
-"""Exact top-K search by row blocks: never N × N in memory."""
+"""Exact top-K search in row blocks: never N × N numbers in memory."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from torch import Tensor
 
 from otherhalf.diagnosis.similarity import row_norms
 from otherhalf.nn.ops.dense import dense_product
-from otherhalf.system.graph_checks import FloatArray
+from otherhalf.nn.ops.products import to_torch
+from otherhalf.system.arrays import FloatArray
 
 BLOCK_ENTRIES = 16_000_000
-"""Similarities held at once (64 MB as float32; the selection needs about three times that)."""
+"""Similarities in memory at a time (64 MB as float32; the selection needs about three times that)."""
 
 DENSE_SHARE = 0.03
-"""Sparse rows fuller than this are made dense. Products of the two kinds cost the same at about a tenth."""
+"""Sparse rows with a larger share of nonzeros become dense. Their products cost the same at about a tenth;
+those of :data:`otherhalf.nn.inputs.DENSE_SHARE`, with narrow weights, at about a third."""
 
 
 def top_k(
@@ -29,20 +31,20 @@ def top_k(
     largest: bool,
     on_rows: Callable[[int], None] | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The k most (``largest``) or least similar candidates of every query, best first.
+    """Return the k most (``largest``) or least similar candidates of every query, best first.
 
     Among equal similarities the candidate with the lower index comes first, so the result does not depend
-    on blocks or threads. NaN marks a candidate that may not be chosen (the query itself); where fewer than
-    k candidates remain, the index is −1 and the similarity NaN.
+    on blocks or threads. NaN marks a candidate that must not be chosen (the query itself); if fewer than k
+    candidates remain, the index is −1 and the similarity NaN.
 
     Args:
-        similarities: Maps a block of queries ``[b]`` to their similarities ``[b, num_candidates]``, in memory
-            of its own, which the search then overwrites.
-        queries: What to search for, in whatever terms ``similarities`` understands.
+        similarities: Maps a block of queries ``[b]`` to a new tensor of their similarities
+            ``[b, num_candidates]``, which the search overwrites.
+        queries: ``[Q]``, as ``similarities`` reads them.
         num_candidates: Number of candidates.
-        k: How many to find.
-        largest: Most similar rather than least similar.
-        on_rows: Told how many queries each finished block had.
+        k: Number of candidates per query.
+        largest: Whether to return the most similar candidates, or the least similar ones.
+        on_rows: Progress callback (number of queries) after each block.
 
     Returns:
         ``[Q, k]`` indices (int64) and similarities.
@@ -53,20 +55,19 @@ def top_k(
     step = max(1, BLOCK_ENTRIES // max(num_candidates, 1))
     for start in range(0, len(queries), step):
         block = similarities(queries[start : start + step])
-        found, scores = _select(block, width, largest)
-        indices[start : start + len(block), :width] = found
-        values[start : start + len(block), :width] = scores
+        rows = slice(start, start + len(block))
+        indices[rows, :width], values[rows, :width] = _select(block, width, largest)
         if on_rows is not None:
             on_rows(len(block))
     return indices, values
 
 
 def _select(block: Tensor, k: int, largest: bool) -> tuple[Tensor, Tensor]:
-    """Top-k of every row with ties to the lower column, NaN excluded; ``block`` is used up."""
-    # Written as "the largest of s", with s = −similarity when the least are wanted.
+    """Return the top k of every row, lower columns first among ties, without NaN; overwrite ``block``."""
+    # The largest of s, with s = −similarity for the least similar.
     s = block if largest else block.neg_()
     s.nan_to_num_(nan=float("-inf"))
-    # One more than k is looked up: the k columns are certain unless the next one has the same value.
+    # Search k + 1: the first k columns are certain unless the next one has the same value.
     beyond = min(k + 1, s.shape[1])
     values, columns = torch.topk(s, beyond, dim=1, sorted=True)
     tied = values[:, k - 1] == values[:, beyond - 1] if beyond > k else torch.zeros(len(s), dtype=torch.bool)
@@ -83,8 +84,8 @@ def _select(block: Tensor, k: int, largest: bool) -> tuple[Tensor, Tensor]:
 
 
 def _select_tied(s: Tensor, k: int) -> Tensor:
-    # A key that orders by value, then by falling column: the float's bits, made monotone, above the column.
-    # Adding 0 turns −0 into 0, whose bits differ though the two are equal.
+    # A key that orders by value, then by falling column: the float's bits, made monotone, and the column.
+    # −0 and 0 are equal but have different bits; adding 0 makes both 0.
     bits = (s + 0.0).view(torch.int32)
     monotone = bits ^ ((bits >> 31) & 0x7FFFFFFF)
     column = torch.arange(s.shape[1] - 1, -1, -1, dtype=torch.int64)
@@ -93,7 +94,7 @@ def _select_tied(s: Tensor, k: int) -> Tensor:
 
 
 def dot_products(z: Tensor, candidates: Tensor, *, exclude_self: bool) -> Callable[[Tensor], Tensor]:
-    """z_i · z_j of query nodes i against candidate nodes j (both index ``z``)."""
+    """Return the similarities z_i · z_j of query nodes i and candidate nodes j (both index ``z``)."""
     columns = z[candidates]
     position = torch.full((len(z),), -1, dtype=torch.int64)
     position[candidates] = torch.arange(len(candidates))
@@ -106,19 +107,11 @@ def dot_products(z: Tensor, candidates: Tensor, *, exclude_self: bool) -> Callab
 
 
 def cosines(unit: FloatArray | sp.csr_matrix, candidates: Tensor) -> Callable[[Tensor], Tensor]:
-    """cos(x_i, x_j) of query nodes i against candidate nodes j ≠ i, from the :func:`unit_rows` of x."""
-    chosen = candidates.numpy()
+    """Return the similarities cos(x_i, x_j) of query nodes i and candidates j ≠ i, given unit rows of x."""
     position = torch.full((unit.shape[0],), -1, dtype=torch.int64)
     position[candidates] = torch.arange(len(candidates))
     if sp.issparse(unit):
-        columns = unit[chosen]
-        csr = torch.sparse_csr_tensor(
-            torch.from_numpy(columns.indptr.astype(np.int32)),
-            torch.from_numpy(columns.indices.astype(np.int32)),
-            torch.from_numpy(columns.data),
-            size=columns.shape,
-            check_invariants=False,
-        )
+        csr = to_torch(unit[candidates.numpy()])
 
         def product(queries: Tensor) -> Tensor:
             return (csr @ torch.from_numpy(unit[queries.numpy()].toarray().T.copy())).T
@@ -133,9 +126,9 @@ def cosines(unit: FloatArray | sp.csr_matrix, candidates: Tensor) -> Callable[[T
 
 
 def unit_rows(x: FloatArray | sp.csr_matrix) -> FloatArray | sp.csr_matrix:
-    """Every row divided by its Euclidean norm; zero rows stay zero, so their cosine is 0 with all.
+    """Return every row divided by its Euclidean norm; zero rows stay zero, so all their cosines are 0.
 
-    Sparse rows fuller than :data:`DENSE_SHARE` come back dense.
+    Sparse rows with a larger share of nonzeros than :data:`DENSE_SHARE` become dense.
     """
     norms = row_norms(x)
     inverse = np.zeros_like(norms)

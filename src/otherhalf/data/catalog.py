@@ -1,4 +1,4 @@
-"""``load``: a graph by its data set's name or from an npz file."""
+"""``load``: a graph by the name of its data set or from an npz file."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["DATASETS", "DataSet", "load", "resolve"]
 
 
 def load(name_or_path: str | Path) -> Graph:
-    """A named data set, or the graph in an ``.npz`` file.
+    """Return a named data set, or the graph in an ``.npz`` file.
 
     A named data set is looked for as ``NAME.npz`` in the folder ``$OTHERHALF_DATA``, then in the user's
-    cache (``$OTHERHALF_CACHE``, or ``~/.cache/otherhalf``); failing both, it is downloaded from its
-    authors' public files and kept in the cache. Whichever way it comes, its content is checked against
-    the catalogue, so that a name always means the same graph. Names are taken in any case, with hyphens
-    or underscores, and by their usual short forms (``computers``, ``photo``, ``film``).
+    cache (``$OTHERHALF_CACHE``, or ``~/.cache/otherhalf`` on Linux). If it is in neither, it is downloaded
+    from its authors' public files and kept in the cache. In every case its content is checked against the
+    catalogue, so that a name always means the same graph. Names may be in upper or lower case, with hyphens
+    or underscores, or in their usual short forms (``computers``, ``photo``, ``film``).
 
-    A name outside the catalogue is taken too if one of the two folders holds ``NAME.npz``. Synthetic graphs
+    A name that is not in the catalogue works too if one of the two folders has ``NAME.npz``. Synthetic graphs
     have names as well: ``csbm:nodes=1000,homophily=0.2`` is a contextual stochastic block model, and
     ``cora@0.3`` is Cora with its edges redrawn at homophily 0.3 (Appendix B.3).
     """
@@ -37,7 +37,7 @@ def load(name_or_path: str | Path) -> Graph:
         return read_npz(Path(name_or_path).expanduser())
     name = resolve(name_or_path)
     if name is None:
-        return _own_file(name_or_path)
+        return _user_file(name_or_path)
     dataset = DATASETS[name]
     for folder in search_folders():
         path = folder / f"{name}.npz"
@@ -47,7 +47,7 @@ def load(name_or_path: str | Path) -> Graph:
             if mismatch:
                 raise InputError(
                     f"{path} is not the data set {name} ({mismatch}): remove or replace it, "
-                    "or load an own graph by its path"
+                    "or load your own graph by its path"
                 )
             return graph
     if name == ogb.ARXIV:
@@ -69,23 +69,23 @@ def _synthetic(text: str) -> Graph | None:
         ratio = float(homophily)
     except ValueError:
         raise InputError(
-            f"{homophily!r} in {text!r} is not a homophily ratio: write {name}@0.3, say"
+            f"{homophily!r} in {text!r} is not a homophily ratio: write, for example, {name}@0.3"
         ) from None
     return redraw_edges(load(name), ratio)
 
 
 def resolve(name: str) -> str | None:
-    """The catalogue's spelling of a data set's name, or None if it does not know the name."""
-    plain = name.strip().lower().replace("-", "_").replace(" ", "_")
-    plain = ALIASES.get(plain, plain)
-    return plain if plain in DATASETS else None
+    """Return a data set's name as the catalogue spells it, or None if the catalogue does not have it."""
+    key = name.strip().lower().replace("-", "_").replace(" ", "_")
+    key = ALIASES.get(key, key)
+    return key if key in DATASETS else None
 
 
 def _looks_like_a_path(text: str) -> bool:
     return text.endswith(".npz") or "/" in text or "\\" in text
 
 
-def _own_file(name: str) -> Graph:
+def _user_file(name: str) -> Graph:
     for folder in search_folders():
         path = folder / f"{name}.npz"
         if path.is_file():
@@ -95,5 +95,5 @@ def _own_file(name: str) -> Graph:
     closest = list(dict.fromkeys(resolve(match) or match for match in close))
     hint = f"did you mean {' or '.join(closest)}? `otherhalf datasets`" if closest else "`otherhalf datasets`"
     raise InputError(
-        f"there is no data set called {name!r}: {hint} lists them all, and own files end in .npz"
+        f"there is no data set called {name!r}: {hint} lists them all, and the name of a file ends in .npz"
     )

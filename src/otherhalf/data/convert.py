@@ -1,4 +1,4 @@
-"""Graphs from and to the libraries that people already keep them in: PyG, networkx and scipy."""
+"""Graphs from and to PyG and scipy; :mod:`~otherhalf.data.convert_networkx` has those from networkx."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from otherhalf.data.convert_networkx import from_networkx
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
-from otherhalf.system.graph_checks import UNKNOWN, IntArray, checked_labels, distinct_keys
+from otherhalf.system.arrays import UNKNOWN, IntArray, distinct_keys
+from otherhalf.system.graph_checks import checked_labels
 
 if TYPE_CHECKING:
     import torch
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["DENSE_CELLS", "from_networkx", "from_pyg", "from_scipy", "to_pyg"]
 
 DENSE_CELLS = 2**26
-"""Up to this many cells (256 MB of float32), ``to_pyg`` makes dense tensors of sparse features."""
+"""Up to this many cells (256 MB of float32), ``to_pyg`` makes sparse features dense."""
 
 _PARTS = ("train", "val", "test")
 
@@ -30,14 +31,15 @@ _PARTS = ("train", "val", "test")
 
 
 def from_pyg(data: Data, *, name: str = "", directed: bool | None = None) -> Graph:
-    """A graph from a PyG ``Data``.
+    """Return the graph of a PyG ``Data``.
 
     Args:
-        data: With ``x`` (dense or torch sparse), ``edge_index`` or ``adj_t`` and, if known, ``y`` (``[N]`` or
-            ``[N, 1]``, −1 or NaN for unknown). ``train_mask``, ``val_mask`` and ``test_mask`` (``[N]`` or
-            ``[N, S]``) become the fixed splits, less the nodes without label. ``class_names``, ``node_ids``
-            and ``directed``, as :func:`to_pyg` leaves them, are used. Edge attributes are not.
-        name: The graph's name.
+        data: Data with ``x`` (dense or torch sparse), ``edge_index`` or ``adj_t`` and, if known, ``y``
+            (``[N]`` or ``[N, 1]``, −1 or NaN for unknown). ``train_mask``, ``val_mask`` and ``test_mask``
+            (``[N]`` or ``[N, S]``) become the fixed splits, without the nodes that have no label.
+            ``class_names``, ``node_ids`` and ``directed``, which :func:`to_pyg` writes, are used. Edge
+            attributes are not.
+        name: Name of the graph.
         directed: Whether to keep the direction of the edges. ``None`` keeps it if some edge has no reverse.
     """
     from torch_geometric.data import Data
@@ -71,12 +73,12 @@ def from_pyg(data: Data, *, name: str = "", directed: bool | None = None) -> Gra
 
 
 def to_pyg(graph: Graph) -> Data:
-    """The graph as a PyG ``Data``, from which :func:`from_pyg` makes an equal graph.
+    """Return the graph as a PyG ``Data``, from which :func:`from_pyg` makes an equal graph.
 
-    Undirected edges stand both ways in ``edge_index``; unknown labels are −1 in ``y``, and a graph without
-    labels has no ``y``; the fixed splits are ``[N, S]`` masks. Sparse features become a dense tensor, which
-    every PyG layer takes, up to :data:`DENSE_CELLS` cells, and a torch sparse CSR tensor above. The lists
-    ``class_names`` and ``node_ids`` and the flag ``directed`` keep what PyG has no place for.
+    ``edge_index`` has undirected edges in both directions; unknown labels are −1 in ``y``, and a graph
+    without labels has no ``y``; the fixed splits are ``[N, S]`` masks. Sparse features become a dense tensor,
+    which every PyG layer accepts, up to :data:`DENSE_CELLS` cells, and a torch sparse CSR tensor above. The
+    lists ``class_names`` and ``node_ids`` and the flag ``directed`` keep what PyG has no field for.
     """
     import torch
     from torch_geometric.data import Data
@@ -100,7 +102,7 @@ def to_pyg(graph: Graph) -> Data:
 
 
 def _from_torch(values: Any) -> Any:
-    """A torch tensor as a numpy array or scipy CSR matrix; anything else as numpy takes it."""
+    """Convert a torch tensor to a numpy array or scipy CSR matrix, and anything else to a numpy array."""
     import torch
 
     if not isinstance(values, torch.Tensor):
@@ -176,7 +178,7 @@ def _pyg_splits(data: Data, labelled: npt.NDArray[np.bool_]) -> tuple[Split, ...
             )
     splits = []
     for number in range(count):
-        # One column beside many is shared by all splits, as the test mask of WikiCS is.
+        # A single column is shared by all splits, as the test mask of WikiCS is.
         parts = [mask[:, number % mask.shape[1]] for mask in columns.values()]
         train, val, test = (np.flatnonzero(part & labelled) for part in parts)
         splits.append(Split(train, val, test, kind="fixed", seed=number))
@@ -196,17 +198,17 @@ def from_scipy(
     classes: Any = None,
     name: str = "",
 ) -> Graph:
-    """A graph from an adjacency matrix, features and labels.
+    """Return the graph of an adjacency matrix, features and labels.
 
     Args:
         adjacency: ``[N, N]``, scipy sparse or dense; every entry other than 0 is an edge from its row to its
-            column. Weights are not used, and differing ones are warned about.
+            column. Weights are not used; if they differ, there is a warning.
         x: ``[N, D]`` features, dense or scipy sparse.
-        y: ``[N]`` labels, as :class:`~otherhalf.graph.Graph` takes them.
+        y: ``[N]`` labels, as for :class:`~otherhalf.graph.Graph`.
         directed: Whether to keep the direction of the edges. ``None`` keeps it if some edge has no reverse.
-        ids: The names of the nodes.
-        classes: The label that each code of ``y`` stands for.
-        name: The graph's name.
+        ids: Names of the nodes.
+        classes: Label that each code of ``y`` stands for.
+        name: Name of the graph.
     """
     matrix = adjacency if sp.issparse(adjacency) else np.asarray(adjacency)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -228,27 +230,26 @@ def from_scipy(
             f"the adjacency is {entries.data[at]} at ({entries.row[at]}, {entries.col[at]}): "
             "give a number, 0 for no edge"
         )
-    there = entries.data != 0
-    weights = entries.data[there]
+    nonzero = entries.data != 0
+    weights = entries.data[nonzero]
     if len(weights) and (weights != weights[0]).any():
         warnings.warn(
             "the weights in the adjacency differ and are not used: every entry is an edge", stacklevel=2
         )
-    edges, directed = _without_reverses(entries.row[there], entries.col[there], n, directed)
+    edges, directed = _without_reverses(entries.row[nonzero], entries.col[nonzero], n, directed)
     return Graph(edges=edges, x=x, y=y, directed=directed, ids=ids, classes=classes, name=name)
 
 
 def _without_reverses(
     source: npt.NDArray[Any], target: npt.NDArray[Any], n: int, directed: bool | None
 ) -> tuple[npt.NDArray[Any], bool]:
-    """The edges, and whether they are directed; of an undirected graph stored both ways, one way.
+    """Return the edges, in one direction if the graph is symmetric, and whether they are directed.
 
-    The reverses go before :class:`Graph` sees the edges, for it would count them as repeats.
+    The reverses are removed here because :class:`Graph` would count them as repeats.
     """
     if source.dtype.kind not in "iu" or directed:
         return np.stack([source, target]), bool(directed)
-    forth, back = (_keys(*ends, n) for ends in ((source, target), (target, source)))
-    symmetric = np.array_equal(forth, back)
+    symmetric = np.array_equal(_keys(source, target, n), _keys(target, source, n))
     if symmetric:
         one_way = source <= target
         source, target = source[one_way], target[one_way]

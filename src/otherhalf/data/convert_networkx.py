@@ -24,16 +24,15 @@ def from_networkx(
     label: str | None = "label",
     name: str = "",
 ) -> Graph:
-    """A graph from a networkx graph; the names of its nodes become the ids.
+    """Return the graph of a networkx graph; the names of its nodes become the ids.
 
     Args:
         graph: Any networkx graph. A ``DiGraph`` is directed; the repeated edges of a ``MultiGraph`` are
             dropped and counted. Edge attributes are not used.
-        features: The name of one node attribute that holds a vector, or a list of names of numeric
-            attributes. Default: the attribute ``x`` if it holds vectors, or else every numeric attribute
-            but the label.
-        label: The node attribute with the label; nodes without it are unlabelled.
-        name: The graph's name.
+        features: Name of one node attribute that holds a vector, or a list of names of numeric attributes.
+            Default: the attribute ``x`` if it holds vectors, or else every numeric attribute but the label.
+        label: Node attribute with the label; nodes without it are unlabelled.
+        name: Name of the graph.
     """
     if not hasattr(graph, "nodes") or not hasattr(graph, "is_directed"):
         raise InputError(f"from_networkx takes a networkx graph, not {type(graph).__name__}")
@@ -51,13 +50,13 @@ def from_networkx(
         label = None
     place = {node: index for index, node in enumerate(nodes)}
     ends = [(place[source], place[target]) for source, target in graph.edges()]
-    whole = all(isinstance(node, int) for node in nodes)
+    numbered = all(isinstance(node, int) for node in nodes)
     return Graph(
         edges=np.array(ends, dtype=np.int64).reshape(-1, 2).T,
         x=_networkx_features(nodes, rows, [key for key in present if key != label], features),
         y=None if label is None else [row.get(label) for row in rows],  # type: ignore[arg-type]
         directed=graph.is_directed(),
-        ids=nodes if whole else [str(node) for node in nodes],  # type: ignore[arg-type]
+        ids=nodes if numbered else [str(node) for node in nodes],  # type: ignore[arg-type]
         name=name,
     )
 
@@ -89,7 +88,7 @@ def _networkx_features(
 def _networkx_attribute(
     nodes: list[Any], rows: list[Any], key: Any, *, vector: bool
 ) -> npt.NDArray[np.float64]:
-    """``[N, width]`` values of one attribute, every node checked by name."""
+    """Return the ``[N, width]`` values of one attribute. Raise InputError with the name of a wrong node."""
     values = []
     for node, row in zip(nodes, rows, strict=True):
         if key not in row:

@@ -1,4 +1,4 @@
-"""The catalogue's entries: what is known of every named data set, read from ``catalog.toml``."""
+"""The entries of the catalogue: the facts about every named data set, read from ``catalog.toml``."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ class DataSet:
     """One data set of the catalogue.
 
     Args:
-        name: The name that ``load`` takes and that the graph carries.
+        name: Name that ``load`` takes and that the graph has.
         nodes: N.
-        edges: E: undirected edges counted once, directed ones each.
+        edges: E: undirected edges count once, directed edges each.
         classes: C.
         features: D.
         description: What nodes, edges and features are, in one line.
-        source: The public place it comes from.
+        source: Public place of the original files.
         paper: Who published it.
-        licence: As its source states it.
+        licence: Licence as the source states it.
         traps: What makes results on it wrong or incomparable.
         metric: ``"accuracy"`` or ``"roc_auc"``.
-        fingerprint: ``Graph.fingerprint`` of its content; empty where it was never at hand to be hashed.
+        fingerprint: ``Graph.fingerprint`` of its content; empty if it is not known.
         splits_fingerprint: :func:`splits_fingerprint` of its published splits; empty if it has none.
     """
 
@@ -44,14 +44,20 @@ class DataSet:
     fingerprint: str = ""
     splits_fingerprint: str = ""
 
-    def mismatch(self, graph: Graph) -> str:
-        """How the content of ``graph`` differs from this data set's, in words; empty if it does not."""
+    def content_mismatch(self, graph: Graph) -> str:
+        """Return in words how the graph differs from this data set, splits apart; empty if it does not."""
         sizes = (graph.num_nodes, graph.num_edges, graph.num_classes, graph.num_features)
-        wanted = (self.nodes, self.edges, self.classes, self.features)
-        if sizes != wanted:
-            return f"nodes, edges, classes and features are {sizes}, not {wanted}"
+        expected = (self.nodes, self.edges, self.classes, self.features)
+        if sizes != expected:
+            return f"nodes, edges, classes and features are {sizes}, not {expected}"
         if self.fingerprint and graph.fingerprint != self.fingerprint:
             return f"its fingerprint is {graph.fingerprint}, not {self.fingerprint}"
+        return ""
+
+    def mismatch(self, graph: Graph) -> str:
+        """Return in words how the graph or its splits differ from this data set; empty if they do not."""
+        if content := self.content_mismatch(graph):
+            return content
         splits = splits_fingerprint(graph)
         if splits != self.splits_fingerprint:
             return f"its splits fingerprint is {splits or 'empty'}, not {self.splits_fingerprint or 'empty'}"
@@ -59,7 +65,7 @@ class DataSet:
 
 
 def splits_fingerprint(graph: Graph) -> str:
-    """A hash of the fixed splits, which ``Graph.fingerprint`` leaves out; empty if there are none."""
+    """Return a hash of the fixed splits, which ``Graph.fingerprint`` leaves out; empty if there are none."""
     if not graph.fixed_splits:
         return ""
     digest = hashlib.sha256()
@@ -76,4 +82,13 @@ DATASETS = {name: DataSet(name=name, **facts) for name, facts in _TABLE["dataset
 """Every named data set, by name."""
 
 ALIASES: dict[str, str] = _TABLE["aliases"]
-"""Other spellings in use, in lower case with underscores."""
+"""The name of each data set by its other spellings, in lower case with underscores."""
+
+
+def catalogue_name(graph: Graph) -> str:
+    """Return the name of the data set that this graph is, by its content; empty if it is none of them.
+
+    The name of a graph alone proves nothing: a user's table may be called ``pubmed.csv``.
+    """
+    known = DATASETS.get(graph.name)
+    return "" if known is None or known.content_mismatch(graph) else known.name

@@ -7,8 +7,8 @@ Arrays: ``edge_index`` [2, E]; ``directed`` (bool scalar); the features as dense
 ``name``.
 
 The fixed splits become ``graph.fixed_splits`` in the order of their rows (``kind="fixed"``,
-``seed=row``). The public split, where there is one, stands after them as the last entry with
-``kind="public"``, so that ``fixed_splits[i]`` is the i-th of the ten whether or not there is a public one.
+``seed=row``). The public split, where there is one, is the last entry, with ``kind="public"``, so that
+``fixed_splits[i]`` is the i-th of the ten with or without a public one.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ import scipy.sparse as sp
 
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
+from otherhalf.system.arrays import UNKNOWN, IntArray
 from otherhalf.system.atomic import atomic_write
-from otherhalf.system.graph_checks import UNKNOWN, IntArray
 
 PUBLIC = "public"
 """The ``kind`` of Planetoid's public split."""
@@ -38,20 +38,21 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 def read_npz(path: str | Path, *, name: str | None = None) -> Graph:
-    """The graph kept in ``path``, called ``name``, or else by the name inside, or else after the file.
+    """Read the graph in ``path``.
 
-    Nodes without a label are taken out of the splits: they can neither train nor be scored.
+    Its name is ``name``, or else the name inside the file, or else that of the file. Nodes without a label
+    are removed from the splits: they can be used neither for training nor for scores.
     """
     path = Path(path)
     arrays = read_arrays(path)
     try:
-        return _graph(arrays, name or _name_inside(arrays) or path.stem)
+        return _graph(arrays, name or str(arrays.get("name", "")) or path.stem)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
 def write_npz(graph: Graph, path: str | Path) -> None:
-    """Write ``graph`` to ``path`` so that :func:`read_npz` gives it back; a kill leaves no half file."""
+    """Write the graph for :func:`read_npz`. A kill at any time leaves no damaged file."""
     path = Path(path)
     if path.suffix != ".npz":
         raise InputError(f"{path} does not end in .npz: give a file name such as {path.stem or 'graph'}.npz")
@@ -76,38 +77,38 @@ def write_npz(graph: Graph, path: str | Path) -> None:
 
 
 def read_arrays(path: Path, names: Sequence[str] | None = None) -> dict[str, npt.NDArray[Any]]:
-    """The named arrays of an npz file (default: all), read in full; a bad file gets one sentence."""
+    """Read the named arrays of an npz file (default: all). Raise InputError if the file is damaged."""
     if path.is_dir():
         raise InputError(f"{path} is a folder: name the .npz file in it")
     if not path.exists():
         raise InputError(f"there is no file {path}: check the path")
     try:
         with zipfile.ZipFile(path) as archive:  # np.load would also take a lone .npy or a pickle
-            inside = [name.removesuffix(".npy") for name in archive.namelist()]
-        wanted = inside if names is None else names
+            present = [name.removesuffix(".npy") for name in archive.namelist()]
+        names = present if names is None else names
         with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in wanted if name in inside}
+            arrays = {name: file[name] for name in names if name in present}
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError) as error:
         raise InputError(
-            f"{path} is not a whole .npz file (damaged or cut short): fetch or write it again"
+            f"{path} is not a complete .npz file (damaged or cut short): download or write it again"
         ) from error
     except ValueError as error:
         raise InputError(
             f"{path} holds Python objects or damaged arrays, which are never loaded: "
-            "save plain numeric or text arrays only"
+            "save numeric or text arrays only"
         ) from error
     except OSError as error:
         raise InputError(
             f"{path} cannot be read ({error.strerror or error}): check its permissions"
         ) from error
-    missing = [name for name in wanted if name not in arrays]
+    missing = [name for name in names if name not in arrays]
     if missing:
-        raise InputError(f"{path} lacks the array(s) {', '.join(missing)}: fetch or write it again")
+        raise InputError(f"{path} lacks the array(s) {', '.join(missing)}: download or write it again")
     return arrays
 
 
 def csr_features(arrays: Arrays, prefix: str = "x_") -> sp.csr_matrix:
-    """The float32 CSR matrix kept as ``{prefix}data``, ``indices``, ``indptr``, ``shape``, fully checked."""
+    """Return the float32 CSR matrix of ``{prefix}data``, ``indices``, ``indptr``, ``shape``, checked."""
     data, indices, indptr, shape = (arrays[prefix + key] for key in ("data", "indices", "indptr", "shape"))
     try:
         matrix = sp.csr_matrix(
@@ -122,7 +123,7 @@ def csr_features(arrays: Arrays, prefix: str = "x_") -> sp.csr_matrix:
 
 
 def mask_splits(arrays: Arrays, labelled: npt.NDArray[np.bool_]) -> tuple[Split, ...]:
-    """The splits that a file's masks describe, less the nodes without label."""
+    """Return the splits that the masks of a file describe, without the nodes that have no label."""
     splits = []
     stacks = _masks(arrays, "{}_masks", (None, len(labelled)))
     if stacks:
@@ -148,7 +149,7 @@ def _graph(arrays: Arrays, name: str) -> Graph:
         )
     y = arrays["y"]
     if arrays["directed"].shape != ():
-        raise InputError("directed must be one true or false, not a list: write it again")
+        raise InputError("directed must be one true or false, not a list")
     if y.ndim != 1 or y.dtype.kind not in "iu":
         raise InputError(
             f"y is {y.dtype} of shape {y.shape}: give one whole number per node, −1 where unknown"
@@ -165,29 +166,25 @@ def _graph(arrays: Arrays, name: str) -> Graph:
     )
 
 
-def _name_inside(arrays: Arrays) -> str:
-    return str(arrays["name"]) if "name" in arrays else ""
-
-
 def _masks(arrays: Arrays, pattern: str, shape: tuple[int | None, ...]) -> list[npt.NDArray[np.bool_]]:
-    """The three masks named by ``pattern``, or none at all; ``None`` in ``shape`` is any length."""
+    """Return the three masks named by ``pattern``, or none; ``None`` in ``shape`` stands for any length."""
     names = [pattern.format(part) for part in _PARTS]
     present = [name for name in names if name in arrays]
     if not present:
         return []
     if len(present) < 3:
         raise InputError(
-            f"of the masks {', '.join(names)} only {', '.join(present)} are there: give all or none"
+            f"of the masks {', '.join(names)} the file has only {', '.join(present)}: give all or none"
         )
     masks = [arrays[name] for name in names]
     for name, mask in zip(names, masks, strict=True):
         fits = mask.ndim == len(shape) and all(
-            want is None or have == want for have, want in zip(mask.shape, shape, strict=True)
+            expected in (None, size) for size, expected in zip(mask.shape, shape, strict=True)
         )
         if mask.dtype != bool or not fits:
-            wanted = ", ".join("S" if size is None else str(size) for size in shape)
+            expected = ", ".join("S" if size is None else str(size) for size in shape)
             raise InputError(
-                f"{name} is {mask.dtype} of shape {mask.shape}: give booleans of shape ({wanted})"
+                f"{name} is {mask.dtype} of shape {mask.shape}: give booleans of shape ({expected})"
             )
     return masks
 
@@ -196,9 +193,9 @@ def _feature_arrays(x: Any) -> dict[str, npt.NDArray[Any]]:
     if not sp.issparse(x):
         return {"x": x}
     data = x.data
-    small = data.astype(np.uint8) if data.size and data.min() >= 0 and data.max() <= 255 else data
+    as_bytes = data.astype(np.uint8) if data.size and data.min() >= 0 and data.max() <= 255 else data
     return {
-        "x_data": small if np.array_equal(small, data) else data,  # bag-of-words counts fit one byte each
+        "x_data": as_bytes if np.array_equal(as_bytes, data) else data,  # word counts fit in a byte each
         "x_indices": x.indices.astype(np.int32),
         "x_indptr": x.indptr.astype(np.int64),
         "x_shape": np.array(x.shape, dtype=np.int64),

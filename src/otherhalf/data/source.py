@@ -1,7 +1,8 @@
-"""What the command line calls DATA: a name, an npz file, a pair of tables, or a folder."""
+"""The argument DATA of the command line: a name, an npz file, a pair of tables, or a folder."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".gz", ".pq")
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of own tables mean what; None leaves it to the defaults of ``read_tables``."""
+    """What the columns of the user's tables mean; None stands for the default of ``read_tables``."""
 
     id: str | None = None
     label: str | None = None
@@ -27,37 +28,62 @@ class Columns:
     directed: bool = False
 
 
+@dataclass(frozen=True)
+class Reader:
+    """One kind of DATA: ``accepts`` tests the text, ``read`` makes the graph from it and the columns."""
+
+    accepts: Callable[[str], bool]
+    read: Callable[[str, Columns], Graph]
+
+
 def open_data(data: str, columns: Columns | None = None) -> Graph:
-    """The graph that DATA names.
+    """Return the graph that DATA names, by the first of :data:`READERS` that accepts it.
 
     That is a data set's name, an ``.npz`` file, ``nodes.csv,edges.csv``, or a folder of Geom-GCN's files.
     """
-    columns = columns or Columns()
+    reader = next(reader for reader in READERS if reader.accepts(data))
+    return reader.read(data, columns or Columns())
+
+
+def _read_pair(data: str, columns: Columns) -> Graph:
     parts = [part.strip() for part in data.split(",")]
-    if len(parts) > 1 and not data.startswith(PREFIX):
-        if len(parts) != 2 or not all(parts):
-            raise InputError(f"{data} is not two files with one comma between them: give nodes.csv,edges.csv")
-        return read_tables(
-            parts[0],
-            parts[1],
-            id=columns.id,
-            label=columns.label,
-            features=columns.features,
-            source=columns.source,
-            target=columns.target,
-            directed=columns.directed,
-            name=Path(parts[0]).stem,
-        )
-    if len(parts) == 1 and data.lower().endswith(TABLE_ENDINGS):
-        raise InputError(
-            f"{data} is one table, and a graph needs two: give nodes and edges with a comma between them, "
-            f"as in {data},edges.csv"
-        )
-    folder = Path(data).expanduser()
-    if resolve(data) is None and folder.is_dir() and replace(columns, directed=False) == Columns():
-        return open_geom_gcn(folder, columns.directed)
+    if len(parts) != 2 or not all(parts):
+        raise InputError(f"{data} is not two files with one comma between them: give nodes.csv,edges.csv")
+    return read_tables(*parts, **vars(columns), name=Path(parts[0]).stem)
+
+
+def _refuse_one_table(data: str, columns: Columns) -> Graph:
+    raise InputError(
+        f"{data} is one table, and a graph needs two: give nodes and edges with a comma between them, "
+        f"as in {data},edges.csv"
+    )
+
+
+def _is_folder(data: str) -> bool:
+    return resolve(data) is None and Path(data).expanduser().is_dir()
+
+
+def _read_folder(data: str, columns: Columns) -> Graph:
+    _check_no_columns(replace(columns, directed=False))
+    return open_geom_gcn(Path(data).expanduser(), columns.directed)
+
+
+def _load(data: str, columns: Columns) -> Graph:
+    _check_no_columns(columns)
+    return load(data)
+
+
+def _check_no_columns(columns: Columns) -> None:
     if columns != Columns():
         raise InputError(
-            "columns can be named for tables only: give DATA as nodes.csv,edges.csv, or drop them"
+            "columns can be named for tables only: give DATA as nodes.csv,edges.csv, or leave out the columns"
         )
-    return load(data)
+
+
+READERS = [
+    Reader(lambda data: "," in data and not data.startswith(f"{PREFIX}:"), _read_pair),
+    Reader(lambda data: data.lower().endswith(TABLE_ENDINGS), _refuse_one_table),
+    Reader(_is_folder, _read_folder),
+    Reader(lambda data: True, _load),
+]
+"""The first that accepts DATA opens it; the last one accepts everything."""

@@ -1,8 +1,8 @@
-"""Where the public files of each data set lie, and which reader turns them into the graph.
+"""The addresses of each data set's public files, and the reader that makes a graph of them.
 
-Addresses are ``host/path`` without scheme, so that a mirror can serve them below its own URL. Revisions
-are pinned where the source is a repository whose commit was known; the others are the addresses that
-PyG and OGB use, and the check of the finished graph stands guard over all of them.
+Addresses are ``host/path`` without a scheme, so that a mirror can serve them below its own URL. Where the
+source is a repository whose commit is known, the address has that commit; the others are the addresses that
+PyG and OGB use. The check of the finished graph covers all of them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PLANETOID_PARTS = ("y", "allx", "ally", "tx", "ty", "graph", "test.index")
 
 @dataclass(frozen=True)
 class Source:
-    """The public files of one data set, and the reader that is given the folder they were put in."""
+    """The public files of one data set, and the reader of the folder that they are downloaded to."""
 
     addresses: tuple[str, ...]
     parse: Callable[[Path], Graph]
@@ -65,8 +65,8 @@ def _heterophilous(name: str, file: str, sparse: bool) -> Source:
     )
 
 
-# The original bytes of the next two families were never at hand, only copies in another encoding, so no
-# SHA-256 of a raw file is known: the check of the finished graph is the only one.
+# Of the next two families only copies in another encoding were available, so no SHA-256 of a raw file is
+# known: the check of the finished graph is the only one.
 
 
 def _gnn_benchmark(name: str, file: str, split: str) -> Source:
@@ -116,4 +116,4 @@ SOURCES = {
     "ogbn_arxiv_tape": Source((f"{OGB}/{ogb.ARCHIVE}", f"{TAPE}/{ogb.TAPE_GUESSES}"), ogb.read_arxiv_tape),
 }
 """How to rebuild each data set from public files. debian_bookworm is not among them: Debian replaces the
-index it was assembled from at every point release."""
+index that it was made from at every point release."""

@@ -1,4 +1,4 @@
-"""Splits of the labelled nodes into train, val and test, under each protocol that papers report."""
+"""Splits of the labelled nodes into train, val and test, by each protocol that papers use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
-from otherhalf.system.graph_checks import UNKNOWN, IntArray
+from otherhalf.system.arrays import UNKNOWN, IntArray
 from otherhalf.system.seeds import generator
 
 KINDS = ("uniform", "stratified", "quota", "fixed", "public")
@@ -22,24 +22,24 @@ def split(
     *,
     ratios: tuple[float, float, float] = (0.6, 0.2, 0.2),
 ) -> Split:
-    """Divide the labelled nodes into train, val and test; the seed alone decides how.
+    """Split the labelled nodes into train, val and test; the result depends on the seed alone.
 
     With N labelled nodes in C classes and ratios (r₁, r₂, r₃):
 
     * ``"uniform"`` (the paper): one random permutation, cut at r₁·N and (r₁ + r₂)·N.
-    * ``"stratified"``: the sizes of ``"uniform"``, every class divided in the same proportion. The rule
-      for small classes goes before the sizes: a class of one node trains; a class of two or more is
-      both trained on and tested.
-    * ``"quota"`` (GPR-GNN and its successors): round(r₁·N/C) training nodes from every class, all of a
-      class that is smaller; round(r₂·N) of the remaining nodes validate, the rest test.
-    * ``"fixed"``: number ``seed`` of the splits published with the data; ``ratios`` plays no part.
-    * ``"public"``: Planetoid's one split of Cora, Citeseer and Pubmed; nor does the seed.
+    * ``"stratified"``: the sizes of ``"uniform"``, and every class divided in the same proportion. The rule
+      for small classes comes before the sizes: a class of one node is in train; a class of two or more is
+      in train and in test.
+    * ``"quota"`` (GPR-GNN and its successors): round(r₁·N/C) training nodes from every class, or all nodes of
+      a class that is smaller; round(r₂·N) of the remaining nodes are val, the others test.
+    * ``"fixed"``: number ``seed`` of the splits published with the data; ``ratios`` is not used.
+    * ``"public"``: Planetoid's one split of Cora, Citeseer and Pubmed; neither is used.
 
     Args:
-        graph: The graph; nodes without a label stand in no part.
+        graph: The graph; nodes without a label are in no part.
         kind: One of ``uniform``, ``stratified``, ``quota``, ``fixed``, ``public``.
-        seed: Determines the random choice, or names the fixed split.
-        ratios: The shares of train, val and test: positive, with sum 1.
+        seed: Seed of the random choice, or number of the fixed split.
+        ratios: Shares of train, val and test: positive, with sum 1.
 
     Returns:
         The three parts as sorted node indices.
@@ -60,7 +60,7 @@ def split(
 
 
 def published_splits(graph: Graph, kind: str) -> list[Split]:
-    """The splits of a kind, ``fixed`` or ``public``, that come with a graph."""
+    """Return the splits of a kind, ``fixed`` or ``public``, that were published with the graph."""
     return [s for s in graph.fixed_splits if (s.kind == "public") == (kind == "public")]
 
 
@@ -85,10 +85,10 @@ def _uniform(y: IntArray, ratios: Sequence[float]) -> IntArray:
 
 
 def _stratified(y: IntArray, ratios: Sequence[float]) -> IntArray:
-    """First the training nodes of every class, then the validation nodes of what each class has left."""
+    """Choose first the training nodes of every class, then the validation nodes among the others."""
     _, y, counts = np.unique(y, return_inverse=True, return_counts=True)
     train_size, val_size, _ = _sizes(len(y), ratios)
-    # At least one node of a class trains and, from two nodes on, at least one is left to be tested.
+    # At least one node of a class is in train and, from two nodes on, at least one remains for test.
     train = _apportion(counts, ratios[0], train_size, np.ones_like(counts), np.maximum(counts - 1, 1))
     rest = counts - train
     val = _apportion(
@@ -107,17 +107,17 @@ def _quota(y: IntArray, ratios: Sequence[float]) -> IntArray:
 
 
 def _sizes(n: int, ratios: Sequence[float]) -> tuple[int, int, int]:
-    first, second = round(ratios[0] * n), round((ratios[0] + ratios[1]) * n)
-    return first, second - first, n - second
+    val_start, test_start = round(ratios[0] * n), round((ratios[0] + ratios[1]) * n)
+    return val_start, test_start - val_start, n - test_start
 
 
 def _apportion(counts: IntArray, share: float, total: int, low: IntArray, high: IntArray) -> IntArray:
-    """Whole numbers near ``share · counts`` with the given total: the method of largest remainders.
+    """Return integers near ``share · counts`` with the given total: the method of largest remainders.
 
-    Every number stays between ``low`` and ``high``; where that makes the total impossible, the bounds win.
+    Every number stays between ``low`` and ``high``, even where that makes the total impossible.
     """
     ideal = share * counts
-    # The small shift keeps 0.6·5 = 3 from becoming 2 where the product falls just short of it.
+    # Without the small shift 0.6·5 = 3 would become 2 where the product is just below it.
     result: IntArray = np.clip(np.floor(ideal + 1e-9).astype(np.int64), low, high)
     while result.sum() < min(total, high.sum()):
         result[np.argmax(np.where(result < high, ideal - result, -np.inf))] += 1
@@ -127,19 +127,19 @@ def _apportion(counts: IntArray, share: float, total: int, low: IntArray, high: 
 
 
 def _rank_within_class(y: IntArray) -> IntArray:
-    """How many nodes of the same class stand before each node."""
+    """Return for each node how many nodes of its class come before it."""
     order = np.argsort(y, kind="stable")
-    first = np.searchsorted(y[order], y[order])
+    class_start = np.searchsorted(y[order], y[order])
     rank: IntArray = np.empty_like(order)
-    rank[order] = np.arange(len(y)) - first
+    rank[order] = np.arange(len(y)) - class_start
     return rank
 
 
 def _check_ratios(ratios: Sequence[float]) -> None:
     if len(ratios) != 3 or any(not r > 0 for r in ratios) or abs(sum(ratios) - 1) > 1e-6:
         raise InputError(
-            f"the ratios {tuple(ratios)} are not three positive numbers with sum 1: "
-            "give the shares of train, val and test, such as (0.6, 0.2, 0.2)"
+            "the ratios must be three positive numbers with sum 1, the shares of train, val and test, "
+            f"not {tuple(ratios)}"
         )
 
 

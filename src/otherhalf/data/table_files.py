@@ -1,4 +1,4 @@
-"""Opening CSV and Parquet files as pandas tables: every way it can fail has one sentence."""
+"""Read CSV and Parquet files as pandas tables, with one sentence for every way to fail."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import pandas as pd
 
 from otherhalf.errors import InputError
 
-# What stands for "no number" in a feature column. Ids and labels know only the empty cell, because
-# "NA" and "None" are good names for a node or a class.
+# What means "no number" in a feature column. In ids and labels only the empty cell does, because "NA" and
+# "None" can be names of a node or a class.
 _NO_NUMBER = ["", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>", "#N/A"]
 
-_UNNAMED = "Unnamed: "  # what pandas calls the columns of a CSV file that have no name
-_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_UNNAMED = "Unnamed: "  # what pandas calls a column of a CSV file that has no name
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
 
 
@@ -27,7 +27,7 @@ class TableFile:
     """A table on disk whose column names are known before its cells are read.
 
     The names come first because they decide how the cells are read: an id column must be read as text,
-    or the id 007 would arrive as the number 7.
+    or the id 007 would become the number 7.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -42,7 +42,7 @@ class TableFile:
             self._frame = self._read_parquet()
             self.columns = [str(name) for name in self._frame.columns]
         else:
-            self.separator = _SEPARATORS[ending]
+            self.separator = SEPARATORS[ending]
             self.columns = [str(name) for name in self._read_csv(nrows=0).columns]
             self._check_separator()
         if len(set(self.columns)) < len(self.columns):
@@ -50,7 +50,7 @@ class TableFile:
             raise InputError(f"{self.path} has two columns called {twice!r}: rename one")
 
     def read(self, text: Iterable[str]) -> pd.DataFrame:
-        """All rows; the columns ``text`` of a CSV file as they stand, without making numbers of them."""
+        """Return all rows. The columns ``text`` of a CSV file stay text and do not become numbers."""
         if self._frame is None:
             text = set(text)
             self._frame = self._read_csv(
@@ -62,13 +62,13 @@ class TableFile:
         return self._frame
 
     def unnamed(self, column: str) -> bool:
-        """Whether the column has no name of its own, as the row number that pandas writes by default."""
+        """Return whether the column has no name, like the row numbers that pandas writes by default."""
         return column.startswith(_UNNAMED)
 
     def _read_csv(self, **options: Any) -> pd.DataFrame:
         try:
             with warnings.catch_warnings():
-                # pandas only warns when it cuts off cells that stand beyond the last column name.
+                # pandas only warns when it drops the cells beyond the last column name.
                 warnings.simplefilter("error", pd.errors.ParserWarning)
                 frame: pd.DataFrame = pd.read_csv(
                     self.path,
@@ -113,11 +113,11 @@ class TableFile:
             frame = pd.read_parquet(self.path, engine="pyarrow")
         except ArrowException as error:
             raise InputError(
-                f"{self.path} is not a Parquet file, or a damaged one: write it again"
+                f"{self.path} is not a Parquet file, or it is damaged: write it again"
             ) from error
         except OSError as error:
             raise self._unreadable(error) from error
-        # pandas keeps a frame's index apart; for a reader of tables it is a column like the others.
+        # pandas keeps the index separate; here it is a column like the others.
         if not isinstance(frame.index, pd.RangeIndex):
             frame = frame.reset_index(
                 names=[name or f"{_UNNAMED}{i}" for i, name in enumerate(frame.index.names)]
@@ -140,10 +140,10 @@ class TableFile:
 
 
 def file_ending(path: Path) -> str:
-    """The ending that tells a table's format, without .gz; other endings are refused."""
+    """Return the ending that tells the format of a table, without .gz. Raise InputError for other endings."""
     name = path.name.lower()
     packed = name.endswith(".gz")
     ending = Path(name.removesuffix(".gz")).suffix
-    if ending in _SEPARATORS or (ending in _PARQUET and not packed):
+    if ending in SEPARATORS or (ending in _PARQUET and not packed):
         return ending
     raise InputError(f"{path} is neither CSV nor Parquet by its ending: use .csv, .tsv, .csv.gz or .parquet")

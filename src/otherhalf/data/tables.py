@@ -1,4 +1,4 @@
-"""A graph from two tables, one of nodes and one of edges, whatever their columns are called."""
+"""A graph from two tables, one of nodes and one of edges, with any column names."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import pandas as pd
 from otherhalf.data.table_files import TableFile
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
-from otherhalf.system.graph_checks import FloatArray, IntArray
+from otherhalf.system.arrays import FloatArray, IntArray
 
-# A whole number written in its own way, also as pandas writes it in a column with gaps (1.0). Not 007,
-# which is a text; at most 18 digits, which int64 holds.
-_WHOLE = r"(?:0|-?[1-9][0-9]{0,17})(?:\.0+)?"
+# An integer in its usual form, or as pandas writes it in a column with gaps (1.0). Not 007, which is text;
+# at most 18 digits, which int64 holds.
+_INTEGER = r"(?:0|-?[1-9][0-9]{0,17})(?:\.0+)?"
 _LISTED = 20
 
 
@@ -42,32 +42,32 @@ def read_tables(
     without the line of column names.
 
     Args:
-        nodes: The table of nodes, one row each.
-        edges: The table of edges, one row each. Columns other than the two ends are not used.
-        id: The column of node ids; default ``id``, or else the first column.
-        label: The column of labels; default ``label`` if there is one.
-        features: The feature columns, as a list or as one comma-separated text; default: every other numeric
+        nodes: Table with one row per node.
+        edges: Table with one row per edge. Columns other than the two ends are not used.
+        id: Column of the node ids; default ``id``, or else the first column.
+        label: Column of the labels; default ``label`` if there is one.
+        features: Feature columns, as a list or as one comma-separated text; default: every other numeric
             column. Truth values count as 0 and 1.
-        source: The column of one end of the edge; default: the first column.
-        target: The column of the other end; default: the second column.
+        source: Column of one end of the edge; default: the first column.
+        target: Column of the other end; default: the second column.
         directed: Whether the order of the ends has a meaning.
-        name: The graph's name.
+        name: Name of the graph.
     """
     node_file, edge_file = TableFile(nodes), TableFile(edges)
     id, label = _id_and_label(node_file, id, label)
-    chosen = _named_features(node_file, features, id, label)
+    named = _named_features(node_file, features, id, label)
     source, target, guessed = _edge_columns(edge_file, source, target)
     node_table = node_file.read(text=[id] if label is None else [id, label])
     ids = _node_ids(node_file, node_table[id])
-    x = _features(node_file, node_table, chosen, ids, leave_out=[id, label])
-    known = pd.Index(ids)
-    if guessed and (_places(known, pd.Series([source, target])) >= 0).all():
+    x = _features(node_file, node_table, named, ids, leave_out=[id, label])
+    index = pd.Index(ids)
+    if guessed and (_positions(index, pd.Series([source, target])) >= 0).all():
         raise InputError(
             f"the first line of {edge_file.path} is the edge {source}, {target}, not column names: "
             "add a line such as source,target above it, or name the columns with source and target"
         )
     edge_table = edge_file.read(text=[source, target])
-    ends = np.stack([_ends(edge_file, edge_table[end], known, node_file) for end in (source, target)])
+    ends = np.stack([_ends(edge_file, edge_table[end], index, node_file) for end in (source, target)])
     y: Any = None if label is None else _labels(node_table[label])
     try:
         return Graph(edges=ends, x=x, y=y, directed=directed, ids=ids, name=name)
@@ -75,7 +75,7 @@ def read_tables(
         raise InputError(f"{node_file.path}, {edge_file.path}: {error}") from error
 
 
-# ------------------------------------------------------------------ which column is what
+# ------------------------------------------------------------------ roles of columns
 
 
 def _listing(columns: Sequence[str]) -> str:
@@ -110,7 +110,7 @@ def _id_and_label(file: TableFile, id: str | None, label: str | None) -> tuple[s
 def _named_features(
     file: TableFile, features: Sequence[str] | str | None, id: str, label: str | None
 ) -> list[str] | None:
-    """The feature columns the caller named; None leaves the choice to the columns' contents."""
+    """Return the feature columns that the caller named; None if the contents are to decide."""
     if features is None:
         return None
     names = features.split(",") if isinstance(features, str) else features
@@ -130,7 +130,7 @@ def _named_features(
 
 
 def _edge_columns(file: TableFile, source: str | None, target: str | None) -> tuple[str, str, bool]:
-    """The columns of the two ends, and whether both are a guess."""
+    """Return the columns of the two ends, and whether both are a guess."""
     for column, role in ((source, "source"), (target, "target")):
         if column is not None:
             _require_column(file, column, role)
@@ -141,7 +141,7 @@ def _edge_columns(file: TableFile, source: str | None, target: str | None) -> tu
     if source is not None and source == target:
         raise InputError(f"the column {source!r} cannot be both ends of an edge: name two different columns")
     free = [column for column in file.columns if column not in (source, target)]
-    # A row number written by pandas comes first without a name; it is no end of an edge.
+    # The row numbers that pandas writes are the first column, without a name, and not an end of an edge.
     free.sort(key=file.unnamed)
     guessed = source is None and target is None
     source = source or free.pop(0)
@@ -153,7 +153,7 @@ def _edge_columns(file: TableFile, source: str | None, target: str | None) -> tu
 
 
 def _names(column: pd.Series[Any]) -> tuple[IntArray, pd.Series[Any]]:
-    """The distinct ids of a column as text, and which of them stands in each row (−1: none)."""
+    """Return for each row the code of its id (−1: none), and the distinct ids as text."""
     codes, distinct = pd.factorize(column)
     values = pd.Series(distinct)
     if isinstance(values.dtype, pd.CategoricalDtype):
@@ -169,7 +169,7 @@ def _names(column: pd.Series[Any]) -> tuple[IntArray, pd.Series[Any]]:
     return np.where(np.isin(codes, blank), -1, codes), names
 
 
-def _whole(names: pd.Series[Any]) -> IntArray:
+def _as_integers(names: pd.Series[Any]) -> IntArray:
     return np.asarray(names.str.replace(r"\.0+$", "", regex=True).astype(np.int64))
 
 
@@ -180,8 +180,8 @@ def _node_ids(file: TableFile, column: pd.Series[Any]) -> npt.NDArray[Any]:
             f"{file.path}: the id {column.name!r} is empty in row {int(np.argmax(codes < 0)) + 1} "
             f"({int((codes < 0).sum())} in all): give every node an id"
         )
-    whole = bool(names.str.fullmatch(_WHOLE).all())
-    ids = (_whole(names) if whole else names.to_numpy(dtype=str))[codes]
+    integers = bool(names.str.fullmatch(_INTEGER).all())
+    ids = (_as_integers(names) if integers else names.to_numpy(dtype=str))[codes]
     repeated = pd.Index(ids).duplicated()
     if repeated.any():
         raise InputError(
@@ -191,30 +191,30 @@ def _node_ids(file: TableFile, column: pd.Series[Any]) -> npt.NDArray[Any]:
     return ids
 
 
-def _places(known: pd.Index[Any], names: pd.Series[Any]) -> IntArray:
-    """The node each name stands for, −1 if for none."""
-    if known.dtype.kind != "i":
-        return known.get_indexer(pd.Index(names))
-    places = np.full(len(names), -1, dtype=np.int64)
-    whole = names.str.fullmatch(_WHOLE).to_numpy(dtype=bool)
-    places[whole] = known.get_indexer(pd.Index(_whole(names[whole])))
-    return places
+def _positions(ids: pd.Index[Any], names: pd.Series[Any]) -> IntArray:
+    """Return the node that each name stands for, −1 for none."""
+    if ids.dtype.kind != "i":
+        return ids.get_indexer(pd.Index(names))
+    positions = np.full(len(names), -1, dtype=np.int64)
+    integers = names.str.fullmatch(_INTEGER).to_numpy(dtype=bool)
+    positions[integers] = ids.get_indexer(pd.Index(_as_integers(names[integers])))
+    return positions
 
 
-def _ends(file: TableFile, column: pd.Series[Any], known: pd.Index[Any], node_file: TableFile) -> IntArray:
-    """The node index at one end of every edge."""
+def _ends(file: TableFile, column: pd.Series[Any], ids: pd.Index[Any], node_file: TableFile) -> IntArray:
+    """Return the node index at one end of every edge."""
     codes, names = _names(column)
     if (codes < 0).any():
         raise InputError(
             f"{file.path}: the column {column.name!r} is empty in row {int(np.argmax(codes < 0)) + 1} "
             f"({int((codes < 0).sum())} in all): fill in both ends of the edge or drop the row"
         )
-    ends = _places(known, names)[codes]
+    ends = _positions(ids, names)[codes]
     if (ends < 0).any():
         row = int(np.argmax(ends < 0))
         raise InputError(
             f"{file.path}: {names[codes[row]]!r} in the column {column.name!r}, row {row + 1}, is not among "
-            f"the node ids of {node_file.path}, which look like {str(known[0])!r} "
+            f"the node ids of {node_file.path}, which look like {str(ids[0])!r} "
             f"({int((ends < 0).sum())} such rows): add the nodes or drop the edges"
         )
     return ends
@@ -224,7 +224,7 @@ def _ends(file: TableFile, column: pd.Series[Any], known: pd.Index[Any], node_fi
 
 
 def _labels(column: pd.Series[Any]) -> Any:
-    """Labels as numbers where all of them are written as numbers, else as text."""
+    """Return the labels as numbers if all of them are written as numbers, else as text."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
     known = column.dropna().infer_objects()
@@ -236,7 +236,7 @@ def _labels(column: pd.Series[Any]) -> Any:
     names = pd.Series(distinct).astype(str).str.strip()
     names = names.where(names.str.lower() != "nan", "")
     numbers = pd.to_numeric(names.where(names != ""), errors="coerce")
-    # Not 007, which is a text, nor numbers that float64 cannot tell from their neighbours.
+    # Not 007, which is text, and no numbers so large that float64 rounds them.
     numeric = (numbers.abs() < 2**53) & ~names.str.match(r"[+-]?0[0-9]")
     values = numbers if (numeric | (names == "")).all() else names
     return values.reindex(codes)
@@ -245,10 +245,11 @@ def _labels(column: pd.Series[Any]) -> Any:
 def _features(
     file: TableFile,
     table: pd.DataFrame,
-    chosen: list[str] | None,
+    named: list[str] | None,
     ids: npt.NDArray[Any],
     leave_out: list[str | None],
 ) -> FloatArray:
+    chosen = named
     if chosen is None:
         others = [column for column in file.columns if column not in leave_out]
         chosen = [column for column in others if _is_numeric(table[column]) and not file.unnamed(column)]
@@ -267,21 +268,21 @@ def _features(
             )
     texts = [column for column in chosen if not pd.api.types.is_numeric_dtype(table[column])]
     values = table[chosen].assign(**{column: _as_numbers(file, table[column]) for column in texts})
-    with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite, and is refused below
+    with np.errstate(over="ignore"):  # a number too large for float32 becomes infinite; see below
         x = values.to_numpy(dtype=np.float32)
     finite = np.isfinite(x)
     if not finite.all():
-        row, place = (int(v) for v in np.argwhere(~finite)[0])
-        what = "empty or NaN" if np.isnan(x[row, place]) else "infinite or too large for float32"
+        row, column = (int(v) for v in np.argwhere(~finite)[0])
+        what = "empty or NaN" if np.isnan(x[row, column]) else "infinite or too large for float32"
         raise InputError(
-            f"{file.path}: the feature {chosen[place]!r} of the node {str(ids[row])!r} is {what} "
+            f"{file.path}: the feature {chosen[column]!r} of the node {str(ids[row])!r} is {what} "
             f"({int((~finite).sum())} such cells in all): fill them in, or leave the column out of features"
         )
     return x
 
 
 def _is_numeric(column: pd.Series[Any]) -> bool:
-    if column.dtype == object:  # truth values with gaps, for one
+    if column.dtype == object:  # such as truth values with gaps
         column = column.dropna().infer_objects()
     return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column)
 

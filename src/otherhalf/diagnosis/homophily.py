@@ -1,8 +1,8 @@
-"""How alike the labels at the two ends of edges are: the measures in use, each as its paper defines it.
+"""How similar the labels at the two ends of edges are: the usual measures, each as its paper defines it.
 
 Every function takes ``edges`` [2, E], each undirected pair once, and ``y`` [N] class codes with −1 for
-unknown, and looks only at edges with both labels known. It answers None where its measure is undefined.
-Classes that no node has do not count.
+unknown, and uses only edges with both labels known. It returns None where its measure is undefined. Classes
+that no node has do not count.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import xlogy
 
-from otherhalf.system.graph_checks import UNKNOWN, IntArray
+from otherhalf.system.arrays import UNKNOWN, IntArray
 
 Values = npt.NDArray[np.float64]
 
 BLOCK = 2_000_000
-"""How many bootstrap counts are held at once (16 MB)."""
+"""How many bootstrap counts are in memory at once (16 MB)."""
 
 
 def edge_homophily(edges: IntArray, y: IntArray) -> float | None:
-    r"""The share of edges within a class (the homophily ratio, as Section 6 of the paper defines it).
+    r"""Return the share of edges within a class (the homophily ratio, as Section 6 of the paper defines it).
 
     .. math:: \mathcal{H} = \frac{|\{(i,j) \in \mathcal{E} : y_i = y_j\}|}{|\mathcal{E}|}
     """
@@ -33,7 +33,7 @@ def edge_homophily(edges: IntArray, y: IntArray) -> float | None:
 
 
 def node_homophily(edges: IntArray, y: IntArray) -> float | None:
-    r"""The mean share of a node's neighbours that have its class (Pei et al. 2020, Geom-GCN).
+    r"""Return the mean share of a node's neighbours that have its class (Pei et al. 2020, Geom-GCN).
 
     .. math:: \frac{1}{|\mathcal{V}|} \sum_{v \in \mathcal{V}}
               \frac{|\{u \in \mathcal{N}(v) : y_u = y_v\}|}{|\mathcal{N}(v)|}
@@ -46,12 +46,12 @@ def node_homophily(edges: IntArray, y: IntArray) -> float | None:
     same = (y[edges[0]] == y[edges[1]]).astype(np.float64)
     degree = np.bincount(edges.ravel(), minlength=len(y))
     alike = np.bincount(edges.ravel(), weights=np.tile(same, 2), minlength=len(y))
-    joined = degree > 0
-    return float(np.mean(alike[joined] / degree[joined]))
+    connected = degree > 0
+    return float(np.mean(alike[connected] / degree[connected]))
 
 
 def class_insensitive_homophily(edges: IntArray, y: IntArray) -> float | None:
-    r"""The excess over chance of each class's homophily, averaged (Lim et al. 2021, LINKX).
+    r"""Return the mean excess of each class's homophily over chance (Lim et al. 2021, LINKX).
 
     .. math:: \hat{h} = \frac{1}{C - 1} \sum_k \max\Bigl(0, h_k - \frac{|\mathcal{C}_k|}{n}\Bigr), \quad
               h_k = \frac{\sum_{v \in \mathcal{C}_k} |\{u \in \mathcal{N}(v) : y_u = k\}|}
@@ -71,7 +71,7 @@ def class_insensitive_homophily(edges: IntArray, y: IntArray) -> float | None:
 
 
 def adjusted_homophily(edges: IntArray, y: IntArray) -> float | None:
-    r"""Edge homophily against what the classes' degrees alone would give (Platonov et al. 2023).
+    r"""Return edge homophily adjusted for what the degrees of the classes give (Platonov et al. 2023).
 
     .. math:: h_{adj} = \frac{h_{edge} - \sum_k D_k^2 / (2|\mathcal{E}|)^2}
                              {1 - \sum_k D_k^2 / (2|\mathcal{E}|)^2}
@@ -83,11 +83,11 @@ def adjusted_homophily(edges: IntArray, y: IntArray) -> float | None:
 
 
 def label_informativeness(edges: IntArray, y: IntArray) -> float | None:
-    r"""How much of a node's class one neighbour's class tells, 0 … 1 (Platonov et al. 2023, LI_edge).
+    r"""Return how much a neighbour's class tells about a node's, 0 … 1 (Platonov et al. 2023, LI_edge).
 
     .. math:: LI = 2 - \frac{\sum_{c,c'} p(c,c') \log p(c,c')}{\sum_c \bar{p}(c) \log \bar{p}(c)}
 
-    p(c, c'): the probability that a random edge, in random order, joins class c to c';
+    p(c, c'): the probability that a random edge, in random order, connects class c to c';
     p̄(c) = D_c / 2|ℰ|: the probability that a random end of an edge has class c.
     """
     return _value(_label_informativeness, edges, y)
@@ -96,18 +96,18 @@ def label_informativeness(edges: IntArray, y: IntArray) -> float | None:
 def intervals(
     edges: IntArray, y: IntArray, seed: Any = 0, *, replicates: int = 1000, level: float = 0.95
 ) -> dict[str, tuple[float, float] | None]:
-    """Bootstrap percentile intervals of edge homophily, adjusted homophily and label informativeness.
+    """Return bootstrap percentile intervals of edge and adjusted homophily and label informativeness.
 
-    A replicate draws the class-mixing counts of the labelled edges anew from a multinomial with the
-    observed shares. That treats edges as independent of each other. They are not, where few nodes have
-    many edges, so the intervals are then too narrow.
+    A replicate draws the class-mixing counts of the labelled edges from a multinomial with the observed
+    shares. That treats edges as independent of each other. They are not where few nodes have many edges; the
+    intervals are then too narrow.
 
     Args:
         edges: ``[2, E]``, each undirected pair once.
         y: ``[N]`` class codes, −1 for unknown.
         seed: A seed or a numpy ``Generator``.
-        replicates: How many times the counts are drawn.
-        level: The probability that an interval covers.
+        replicates: Number of times the counts are drawn.
+        level: Probability that an interval covers.
 
     Returns:
         The lower and the upper bound of each measure, None where the measure is undefined.
@@ -122,18 +122,18 @@ def intervals(
         return dict.fromkeys(measures)
     rng = np.random.default_rng(seed)
     total = int(mixing.counts.sum())
-    drawn: dict[str, list[Values]] = {name: [] for name in measures}
+    samples: dict[str, list[Values]] = {name: [] for name in measures}
     block = max(1, BLOCK // len(mixing.counts))
     for start in range(0, replicates, block):
         size = min(block, replicates - start)
         counts = rng.multinomial(total, mixing.counts / total, size=size).astype(np.float64)
         for name, measure in measures.items():
-            drawn[name].append(measure(mixing, counts))
+            samples[name].append(measure(mixing, counts))
     tail = (1 - level) / 2
     result: dict[str, tuple[float, float] | None] = {}
     for name, measure in measures.items():
-        # A replicate of few edges may miss all classes but one, where the last two are undefined.
-        defined = np.concatenate(drawn[name])
+        # A replicate of few edges may have one class only, where the last two are undefined.
+        defined = np.concatenate(samples[name])
         defined = defined[~np.isnan(defined)]
         if len(defined) == 0 or np.isnan(measure(mixing, mixing.counts)):
             result[name] = None
@@ -144,7 +144,7 @@ def intervals(
 
 
 def count_labelled(edges: IntArray, y: IntArray) -> int:
-    """The number of edges with both labels known."""
+    """Return the number of edges with both labels known."""
     return int(_labelled(edges, y).shape[1])
 
 
@@ -153,7 +153,7 @@ def count_labelled(edges: IntArray, y: IntArray) -> int:
 
 @dataclass(frozen=True)
 class _Mixing:
-    """How many edges join each pair of classes; only the pairs that occur, each in one order."""
+    """How many edges connect each pair of classes; only the pairs that occur, each in one order."""
 
     counts: Values  # [P]
     inside: npt.NDArray[np.bool_]  # [P] whether the pair is a class with itself
@@ -188,7 +188,7 @@ def _value(measure: Callable[[_Mixing, Values], Values], edges: IntArray, y: Int
     return None if np.isnan(value) else value
 
 
-# The three measures below take counts [..., P] and so serve the data and the bootstrap alike.
+# The three measures below take counts [..., P], so that they work for the data and for the bootstrap.
 
 
 def _edge_homophily(mixing: _Mixing, counts: Values) -> Values:
@@ -196,7 +196,7 @@ def _edge_homophily(mixing: _Mixing, counts: Values) -> Values:
 
 
 def _end_shares(mixing: _Mixing, counts: Values) -> Values:
-    """D_k / 2|ℰ|, [..., C]."""
+    """Return D_k / 2|ℰ|, [..., C]."""
     return np.asarray(counts @ mixing.ends / (2 * counts.sum(axis=-1, keepdims=True)))
 
 

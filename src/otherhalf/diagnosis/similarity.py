@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from otherhalf.system.graph_checks import IntArray
+from otherhalf.system.arrays import IntArray
 
 Values = npt.NDArray[np.float64]
 Features = Any
@@ -18,18 +18,18 @@ Features = Any
 GRID = 100_000
 """Cosines are rounded to multiples of 1/GRID.
 
-Equal cosines come out of float arithmetic some 1e-7 apart, depending on the two nodes: without rounding,
-the K-S statistic would take that for a difference between distributions.
+Float arithmetic gives equal cosines that differ by about 1e-7: without rounding, the K-S statistic would
+count that as a difference between the distributions.
 """
 
 PAIRS_AT_ONCE = 1 << 18
-"""Pairs whose cosines are held at once."""
+"""Pairs whose cosines are in memory at once."""
 
 VALUES_AT_ONCE = 1 << 18
-"""Feature values gathered at once for each side of the pairs: 1 MB of float32, so that they stay in cache."""
+"""Feature values gathered at once for each side of the pairs: 1 MB of float32, which stays in the cache."""
 
 DENSE_FROM = 0.1
-"""Sparse features with a larger share of nonzeros are gathered as dense rows, which is then faster …"""
+"""Sparse features with a larger share of nonzeros are made dense, which is then faster …"""
 
 DENSE_BYTES = 100_000_000
 """… unless the dense copy would be larger than this."""
@@ -50,13 +50,13 @@ class Cosine:
         self._x = x
         self._norm = row_norms(x)
         positive = self._norm[self._norm > 0]
-        # Products of float32 values beyond these would overflow or vanish; float64 holds them all.
+        # Products of float32 values beyond these would overflow or become 0; float64 holds them all.
         self._exact = bool(len(positive)) and (positive.max() > 1e15 or positive.min() < 1e-15)
         per_row = max(1.0, x.nnz / n) if sp.issparse(x) else d
         self._rows = max(1, int(VALUES_AT_ONCE / per_row))
 
     def __call__(self, pairs: IntArray) -> Values:
-        """The cosine of every column (i, j) of ``pairs`` [2, P]."""
+        """Return the cosine of every column (i, j) of ``pairs`` [2, P]."""
         dot = np.empty(pairs.shape[1])
         for start in range(0, len(dot), self._rows):
             i, j = pairs[:, start : start + self._rows]
@@ -75,7 +75,7 @@ class Cosine:
 
 
 def row_norms(x: Features) -> Values:
-    """‖x_i‖ in float64, block by block, so that no float64 copy of the features arises."""
+    """Return ‖x_i‖ in float64, computed block by block, without a float64 copy of all features."""
     n, d = x.shape
     squares = np.empty(n)
     rows = max(1, VALUES_AT_ONCE // d)
@@ -89,13 +89,13 @@ def row_norms(x: Features) -> Values:
 
 
 def blocks(pairs: IntArray) -> Iterable[IntArray]:
-    """The columns of ``pairs`` in blocks of bounded size."""
+    """Yield the columns of ``pairs`` in blocks of bounded size."""
     for start in range(0, pairs.shape[1], PAIRS_AT_ONCE):
         yield pairs[:, start : start + PAIRS_AT_ONCE]
 
 
 def random_pairs(num_nodes: int, count: int, rng: np.random.Generator) -> Iterable[IntArray]:
-    """``count`` uniform random pairs of two different nodes, in blocks of bounded size."""
+    """Yield ``count`` uniform random pairs of two different nodes, in blocks of bounded size."""
     for start in range(0, count, PAIRS_AT_ONCE):
         size = min(PAIRS_AT_ONCE, count - start)
         i = rng.integers(num_nodes, size=size)
@@ -104,7 +104,7 @@ def random_pairs(num_nodes: int, count: int, rng: np.random.Generator) -> Iterab
 
 
 def cosine_counts(cosine: Cosine, pair_blocks: Iterable[IntArray]) -> IntArray:
-    """How many pairs have the cosine −1, −1 + 1/GRID, …, 1: a distribution of cosines, [2·GRID + 1]."""
+    """Count the pairs with the cosine −1, −1 + 1/GRID, …, 1: a distribution of cosines, [2·GRID + 1]."""
     counts = np.zeros(2 * GRID + 1, dtype=np.int64)
     for pairs in pair_blocks:
         cells = np.rint(cosine(pairs) * GRID).astype(np.int64) + GRID
@@ -113,25 +113,25 @@ def cosine_counts(cosine: Cosine, pair_blocks: Iterable[IntArray]) -> IntArray:
 
 
 def ks_statistic(first: IntArray, second: IntArray) -> float:
-    r"""The Kolmogorov-Smirnov statistic of two distributions given as counts over the same values.
+    r"""Return the Kolmogorov-Smirnov statistic of two distributions given as counts over the same values.
 
     .. math:: KS(\mathbf{d}_1, \mathbf{d}_2) = \max |F(\mathbf{d}_1) - F(\mathbf{d}_2)|
 
-    F: the cumulative distribution function. Tied values share a cell of the counts, so that F is taken
-    where it must be, after all of them.
+    F: the cumulative distribution function. Equal values share a cell of the counts, so that F is taken
+    after all of them, as it must be.
     """
     difference = np.cumsum(first) / first.sum() - np.cumsum(second) / second.sum()
     return float(np.abs(difference).max())
 
 
 def mean_cosine(counts: IntArray) -> float:
-    """The mean of a distribution of cosines."""
+    """Return the mean of a distribution of cosines."""
     return float(np.average(np.arange(-GRID, GRID + 1) / GRID, weights=counts))
 
 
 def densities(counts: IntArray, low: int, bins: int) -> Values:
-    """The histogram of a distribution of cosines over [low, 1], low = −1 or 0, as densities (area 1)."""
+    """Return the histogram of the cosines over [low, 1], low = −1 or 0, as densities (area 1)."""
     inside = counts[GRID * (1 + low) :]
     width = (len(inside) - 1) // bins
-    heights = np.add.reduceat(inside, np.arange(bins) * width)  # the last bin takes in the cosine 1
+    heights = np.add.reduceat(inside, np.arange(bins) * width)  # the last bin includes the cosine 1
     return np.asarray(heights / heights.sum() * bins / (1 - low))

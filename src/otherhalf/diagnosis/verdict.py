@@ -1,4 +1,4 @@
-"""Which half a graph has: the label-free verdict of the paper, and beside it what known labels say."""
+"""Which half a graph has: the verdict of the paper, which needs no labels, and that of known labels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from otherhalf.diagnosis.similarity import (
 )
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
-from otherhalf.system.graph_checks import UNKNOWN, checked_indices
+from otherhalf.system.arrays import UNKNOWN
+from otherhalf.system.graph_checks import checked_indices
 from otherhalf.system.seeds import generator
 
 Values = npt.NDArray[np.float64]
@@ -32,15 +33,15 @@ KS_THRESHOLD = 0.2
 """Section 4.1: a graph with a larger K-S statistic is homophily-prone."""
 
 LABEL_THRESHOLD = 0.2
-"""Where adjusted homophily parts homophily from heterophily.
+"""Adjusted homophily above this means homophily.
 
 Adjusted homophily is an assortativity: 0 is chance, whatever the sizes of the classes. A graph only a
-little above chance still lacks the homophilic half, so the line is drawn above 0, and at the figure that
-the paper takes for the K-S statistic, another measure that is 0 at chance and at most 1.
+little above chance still lacks the homophilic half, so the threshold is above 0. It is the number that the
+paper uses for the K-S statistic, another measure that is 0 at chance and at most 1.
 """
 
 MIN_LABELLED_EDGES = 10
-"""With fewer labelled edges the labels decide nothing: a bootstrap of so few does not show its own doubt."""
+"""With fewer labelled edges the labels have no verdict: the bootstrap interval of so few is too narrow."""
 
 BINS = 50
 FOLLOW = ("ks", "labels", "homophily", "heterophily")
@@ -48,12 +49,12 @@ FOLLOW = ("ks", "labels", "homophily", "heterophily")
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """What :func:`diagnose` found; ``print`` gives it in sentences, :meth:`to_dict` as plain values.
+    """The result of :func:`diagnose`: ``print`` gives sentences, :meth:`to_dict` values.
 
     A measure is None where it is undefined: no labels, no edge with both labels known, or one class.
-    ``unlabelled`` counts the nodes whose label is unknown or was not to be looked at. ``bin_edges`` [51],
-    ``connected`` [50] and ``random`` [50] are the two cosine distributions, as densities (area 1); the
-    random one is that of all draws together. ``duplicates`` has, for each way in which nodes can be identical
+    ``unlabelled`` counts the nodes whose label is unknown or was hidden. ``bin_edges`` [51], ``connected``
+    [50] and ``random`` [50] are the two cosine distributions, as densities (area 1); the random one is that
+    of all draws together. ``duplicates`` has, for each way in which nodes can be identical
     (:func:`~otherhalf.diagnosis.duplicates.find_duplicates`), the number of ``groups`` of identical nodes and
     of the ``nodes`` in them; it is empty in a model file written before these were counted.
     """
@@ -94,15 +95,15 @@ class Diagnosis:
 
     @property
     def contradiction(self) -> bool:
-        """Whether the labels have a verdict of their own, and it is not that of the K-S statistic."""
+        """Whether the labels have a verdict, and it is not that of the K-S statistic."""
         return self.label_tendency in ("homophily", "heterophily") and self.label_tendency != self.tendency
 
     def follow(self, which: str) -> str:
-        """The tendency to act on.
+        """Return the tendency to use.
 
         Args:
-            which: ``"ks"`` for the K-S verdict; ``"labels"`` for that of the labels, or where they have
-                none, the K-S verdict; ``"homophily"`` or ``"heterophily"`` to overrule both.
+            which: ``"ks"`` for the K-S verdict; ``"labels"`` for that of the labels or, if they have none,
+                the K-S verdict; ``"homophily"`` or ``"heterophily"`` to override both.
         """
         if which not in FOLLOW:
             raise InputError(f"follow={which!r} is not known: choose one of {', '.join(FOLLOW)}")
@@ -113,10 +114,10 @@ class Diagnosis:
         return self.tendency
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the two distributions, in plain Python types that JSON can hold.
+        """Return everything but the two distributions, in Python types that JSON has.
 
-        ``duplicates`` is as in :meth:`otherhalf.diagnosis.duplicates.DuplicateAudit.to_dict`, without the
-        figures that need a split.
+        ``duplicates`` is as in :meth:`otherhalf.diagnosis.duplicate_audit.DuplicateAudit.to_dict`, without
+        the numbers that need a split.
         """
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         for distribution in ("bin_edges", "connected", "random"):
@@ -127,12 +128,12 @@ class Diagnosis:
         return values | {"missing": self.missing, "contradiction": self.contradiction}
 
     def explanation(self) -> str:
-        """The diagnosis in a few sentences."""
-        return " ".join([self._what_it_is(), self._what_features_say(), self._what_labels_say()])
+        """Return the diagnosis in a few sentences."""
+        return " ".join([self._graph_sentence(), self._feature_sentences(), self._label_sentences()])
 
     __str__ = explanation
 
-    def _what_it_is(self) -> str:
+    def _graph_sentence(self) -> str:
         kind = "directed" if self.directed else "undirected"
         text = (
             f"{self.name or 'The graph'} has {self.nodes:,} nodes, {self.edges:,} {kind} edges, "
@@ -140,7 +141,7 @@ class Diagnosis:
         )
         notes = {
             "isolated nodes": self.isolated,
-            "nodes without a label in use": self.unlabelled,
+            "nodes without a known label": self.unlabelled,
             "self loops dropped": self.dropped_self_loops,
             "repeated edges dropped": self.dropped_repeats,
         }
@@ -150,7 +151,7 @@ class Diagnosis:
         noted = [f"{count:,} {what}" for what, count in notes.items() if count]
         return f"{text} ({'; '.join(noted)}.)" if noted else text
 
-    def _what_features_say(self) -> str:
+    def _feature_sentences(self) -> str:
         above = "above" if self.ks > self.threshold else "not above"
         text = (
             "The cosine similarities of connected and of random pairs differ by a K-S statistic of "
@@ -158,34 +159,34 @@ class Diagnosis:
             f"{self.tendency}-prone, and the {_adjective(self.missing)} half is missing."
         )
         if abs(self.ks - self.threshold) < self.ks_std:
-            text += " D is as near to the threshold as its own spread, so the verdict is close."
+            text += " D is closer to the threshold than its spread, so the verdict is uncertain."
         if self.tendency == "homophily" and self.mean_connected < self.mean_random:
             text += (
-                " But connected pairs are less alike than random ones "
-                f"(mean cosine {self.mean_connected:.3f} against {self.mean_random:.3f}), and D does not see "
-                "which way the two differ: doubt this verdict."
+                " But connected pairs are less similar than random pairs "
+                f"(mean cosine {self.mean_connected:.3f} against {self.mean_random:.3f}), and D does not "
+                "show in which direction the two differ: doubt this verdict."
             )
         return text
 
-    def _what_labels_say(self) -> str:
+    def _label_sentences(self) -> str:
         if self.edge_homophily is None:
-            return "No edge has known labels at both ends, so the labels say nothing."
-        text = f"By the labels, {self.edge_homophily:.1%} of the edges stay within a class"
+            return "No edge has known labels at both ends, so the labels have no verdict."
+        text = f"By the labels, {self.edge_homophily:.1%} of the edges are within a class"
         bounds = self.intervals["adjusted_homophily"]
         if self.adjusted_homophily is None or bounds is None:
-            return f"{text}; with one class only, that says nothing."
+            return f"{text}; with only one class, the labels have no verdict."
         text += (
             f"; adjusted for chance the homophily is {self.adjusted_homophily:.3f} "
             f"(95 % interval {bounds[0]:.3f} to {bounds[1]:.3f}), "
         )
         if self.label_tendency == "undecided":
-            return text + f"which does not decide on which side of {LABEL_THRESHOLD} it lies."
+            return text + f"which does not decide whether it is above {LABEL_THRESHOLD}."
         text += f"which means {self.label_tendency}"
         if not self.contradiction:
             return f"{text} too."
         return (
             f"{text}: the labels contradict the K-S verdict. "
-            'find_missing_half and fit follow the labels when told follow="labels".'
+            'find_missing_half and fit follow the labels with follow="labels".'
         )
 
 
@@ -197,29 +198,29 @@ def diagnose(
     draws: int = 10,
     threshold: float = KS_THRESHOLD,
 ) -> Diagnosis:
-    r"""Tell whether a graph mostly joins like with like (Graph Discrimination, Section 4.1).
+    r"""Decide whether a graph mostly connects similar nodes (Graph Discrimination, Section 4.1).
 
     .. math:: D = \frac{1}{T} \sum_{t=1}^{T} KS(\mathbf{d}_1, \mathbf{d}_2^{(t)}), \qquad
               \mathbf{d}_1 = \{cos(v_i, v_j) : (v_i, v_j) \in \mathcal{E}\}
 
     **d**₁: the cosine similarities of all connected pairs; **d**₂^(t): those of as many uniform random
-    pairs, drawn T times. D above ``threshold`` means homophily-prone. Edge direction plays no part.
+    pairs, drawn T times. D above ``threshold`` means homophily-prone. Edge direction is not used.
 
-    Known labels get a say of their own: the homophily measures over edges with both labels known, and
-    the verdict of adjusted homophily where its whole 95 % interval lies on one side of
-    :data:`LABEL_THRESHOLD`. The interval treats edges as independent (:func:`homophily.intervals`).
+    Known labels have a verdict too: the homophily measures use the edges with both labels known, and adjusted
+    homophily decides where its 95 % interval is on one side of :data:`LABEL_THRESHOLD`. The interval treats
+    edges as independent (:func:`homophily.intervals`).
 
     Args:
         graph: The graph.
-        nodes: Indices or mask of the only nodes whose labels may be looked at; default: all.
-        seed: Determines the random pairs and the bootstrap.
+        nodes: Indices or mask of the only nodes whose labels may be used; default: all.
+        seed: Seed of the random pairs and the bootstrap.
         draws: T, at least 2.
-        threshold: Where D parts homophily from heterophily.
+        threshold: D above this means homophily.
     """
     if draws < 2:
-        raise InputError(f"draws={draws} is too few to tell the spread of D: give 2 or more")
+        raise InputError(f"draws must be ≥ 2, to measure the spread of D, not {draws}")
     if not 0 <= threshold <= 1:
-        raise InputError(f"threshold={threshold} is outside the range of the K-S statistic: give 0 to 1")
+        raise InputError(f"threshold must be from 0 to 1, the range of the K-S statistic, not {threshold}")
     pairs_rng, bootstrap_rng = generator(seed).spawn(2)
     edges = graph.undirected_edges
     cosine = Cosine(graph.x)
@@ -227,9 +228,9 @@ def diagnose(
     random = np.zeros_like(connected)
     statistics = []
     for _ in range(draws):
-        drawn = cosine_counts(cosine, random_pairs(graph.num_nodes, edges.shape[1], pairs_rng))
-        statistics.append(ks_statistic(connected, drawn))
-        random += drawn
+        sample = cosine_counts(cosine, random_pairs(graph.num_nodes, edges.shape[1], pairs_rng))
+        statistics.append(ks_statistic(connected, sample))
+        random += sample
     ks = float(np.mean(statistics))
 
     y = _visible_labels(graph, nodes)
@@ -269,7 +270,7 @@ def diagnose(
 
 
 def _visible_labels(graph: Graph, nodes: Any) -> npt.NDArray[np.int64]:
-    """The labels with all but those of ``nodes`` put out of sight."""
+    """Return the labels of ``nodes``, and UNKNOWN for all other nodes."""
     if nodes is None:
         return graph.y
     chosen = checked_indices("nodes", nodes)

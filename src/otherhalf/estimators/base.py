@@ -1,38 +1,259 @@
-"""The face that every node classifier here shows: scikit-learn's manners, with a graph in place of X."""
+"""NodeClassifier: what every estimator does. An estimator fills the hooks that are abstract here."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Any
+import hashlib
+import json
+import time
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor, nn
 
+from otherhalf.data.entries import catalogue_name
+from otherhalf.data.splits import split as make_split
 from otherhalf.errors import InputError
-from otherhalf.graph import Graph
-from otherhalf.system.graph_checks import UNKNOWN, IntArray
+from otherhalf.estimators.model_folder import load_weights, read_folder, write_folder
+from otherhalf.estimators.new_nodes import KnownNodes
+from otherhalf.graph import Graph, Split
+from otherhalf.nn.inputs import Scaling
+from otherhalf.nn.prepared import PreparedGraph
+from otherhalf.system.arrays import UNKNOWN, FloatArray, IntArray
+from otherhalf.system.device import usable_device
+from otherhalf.system.fields import from_dict, json_number, to_dict
+from otherhalf.system.seeds import generator
+from otherhalf.system.version import VERSION
+from otherhalf.training.checkpoint import History
+from otherhalf.training.loop import Monitor, OnStep
+from otherhalf.training.metrics import check_metric, metric_named
+from otherhalf.training.supervised import check_trainable
 
 
-class NodeClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Something with ``fit(graph, split)`` that gives every node of a graph a class."""
+class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
+    """A scikit-learn classifier of nodes, with a graph in place of X.
+
+    After ``fit``: ``classes_``, ``settings_``, ``history_`` (losses and validation scores by stage),
+    ``seconds_`` (duration by stage).
+    """
+
+    settings_type: ClassVar[type]
+    identity: ClassVar[tuple[str, ...]] = ("seed", "device", "metric")
+    """Arguments beside the settings that decide a fit."""
+
+    seed: int
+    metric: str
+    device: str
 
     classes_: npt.NDArray[Any]
+    settings_: Any
+    history_: dict[str, History]
+    seconds_: dict[str, float]
+    _known: KnownNodes
+    _scaling: Scaling
+    _cache: tuple[Graph, PreparedGraph, IntArray] | None = None  # the last graph, made ready
+
+    def _store(self, arguments: dict[str, Any]) -> None:
+        """Keep the arguments of ``__init__`` as attributes, as scikit-learn asks, and do nothing else."""
+        for name, value in arguments.items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
+
+    # ------------------------------------------------------------------ hooks
 
     @abstractmethod
+    def resolved_settings(self, data_set: str = "") -> Any:
+        """Return the settings of a fit; raise InputError if one of them is not allowed.
+
+        Args:
+            data_set: Name of the data set that the graph is by its content; empty for any other graph.
+        """
+
+    @abstractmethod
+    def _fit(self, prepared: PreparedGraph, split: Split, settings: Any, monitor: Monitor) -> dict[str, Any]:
+        """Learn, and return the attributes to set on the estimator.
+
+        They must hold ``history_`` and ``seconds_``, and ``settings_`` where the fit decided some of them.
+        """
+
+    @abstractmethod
+    def _probabilities(self, prepared: PreparedGraph) -> FloatArray:
+        """Return the ``[N, C]`` class probabilities of a graph whose known nodes come first."""
+
+    @abstractmethod
+    def _parts(self) -> dict[str, nn.Module]:
+        """Return the trained modules by their names in the model folder."""
+
+    def _check_fit(self, graph: Graph, split: Split, settings: Any) -> None:
+        """Raise InputError if this fit cannot be done."""
+        check_trainable(graph, split)
+        check_metric(self.metric, graph.num_classes, graph.y[split.val])
+
+    def _description(self) -> dict[str, Any]:
+        """Return what the model folder's JSON holds beside what every estimator writes."""
+        return {}
+
+    def _tensors(self) -> dict[str, Tensor]:
+        """Return tensors to save beside the weights."""
+        return {}
+
+    def _restore(self, description: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+        """Set what :meth:`_description` and :meth:`_tensors` wrote, and make the untrained modules."""
+
+    # ------------------------------------------------------------------ learning
+
+    def fit(
+        self,
+        graph: Graph,
+        split: Split | None = None,
+        *,
+        checkpoints: str | Path | None = None,
+        on_step: OnStep | None = None,
+    ) -> Self:
+        """Learn from a graph.
+
+        Args:
+            graph: The graph.
+            split: Labels of ``train`` teach and labels of ``val`` select; no other label is read. Default:
+                ``split(graph, "uniform", seed)``.
+            checkpoints: Folder that keeps the state of the training. A fit that was killed and is started
+                again with the same folder continues, and ends bit-equal to one that was not killed.
+            on_step: Progress callback (stage, done, total).
+        """
+        started = time.perf_counter()
+        settings = self.resolved_settings(catalogue_name(graph))
+        device = usable_device(self.device)
+        split = make_split(graph, "uniform", self.seed) if split is None else split
+        self._check_fit(graph, split, settings)
+        monitor = Monitor(on_step=on_step)
+        if checkpoints is not None:
+            monitor = Monitor(Path(checkpoints), self.run_identity(graph, split), on_step)
+        prepared = PreparedGraph(graph, Scaling.fit(graph.x, settings.scaling), device=device)
+        learned = self._fit(prepared, split, settings, monitor)
+        # Attributes are set only now: a fit that fails leaves the result of an earlier one intact.
+        self.settings_ = settings
+        self.classes_ = graph.classes
+        self._scaling, self._known = prepared.scaling, KnownNodes.of(graph)
+        self._cache = (graph, prepared, np.arange(graph.num_nodes))
+        for name, value in learned.items():
+            setattr(self, name, value)
+        self.seconds_["total"] = time.perf_counter() - started
+        return self
+
+    def run_identity(self, graph: Graph, split: Split) -> str:
+        """Return a hash of everything that decides a fit; a checkpoint of another fit is not loaded."""
+        settings = to_dict(self.resolved_settings(catalogue_name(graph)))
+        values = [VERSION, type(self).__name__, graph.unlabelled_fingerprint, settings]
+        values += [getattr(self, name) for name in self.identity]
+        digest = hashlib.sha256(json.dumps(values, default=json_number).encode())
+        for part in (split.train, split.val):
+            digest.update(part.tobytes())
+            digest.update(graph.y[part].tobytes())
+        return digest.hexdigest()
+
+    def _check_seed(self) -> None:
+        generator(self.seed)  # raises InputError if it is not a seed
+
+    # ------------------------------------------------------------------ prediction
+
+    def prepare(self, graph: Graph) -> tuple[PreparedGraph, IntArray]:
+        """Return a graph made ready for this model, known nodes first, and the place of each of its nodes.
+
+        The last graph is kept, so that nothing is computed twice from it.
+        """
+        check_is_fitted(self, "classes_")
+        device = usable_device(self.device)
+        if self._cache is None or self._cache[0] is not graph or self._cache[1].device != device:
+            ordered, order = self._known.known_first(graph)
+            num_known = self._known.count
+            prepared = PreparedGraph(ordered, self._scaling, num_known=num_known, device=device)
+            self._cache = (graph, prepared, order)
+        return self._cache[1:]
+
     def predict_proba(self, graph: Graph) -> npt.NDArray[np.float32]:
-        """``[N, C]`` class probabilities of every node, in the order of ``classes_``."""
+        """Return the ``[N, C]`` class probabilities of every node, in the order of ``classes_``.
+
+        ``graph`` is the fitted graph, or that graph with nodes and edges added.
+        """
+        prepared, order = self.prepare(graph)
+        probabilities = self._probabilities(prepared)
+        result = np.empty_like(probabilities)
+        result[order] = probabilities
+        return result
 
     def predict(self, graph: Graph) -> npt.NDArray[Any]:
-        """``[N]`` the most probable class of every node, as a label."""
+        """Return the most probable class of every node, as a label: ``[N]``."""
         codes = self.predict_proba(graph).argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
     def score(self, graph: Graph, nodes: IntArray | None = None) -> float:
-        """The accuracy on ``nodes``, by default all labelled nodes."""
+        """Return the estimator's metric over the labelled nodes among ``nodes`` (default: all of them)."""
+        check_is_fitted(self, "classes_")
         nodes = graph.labelled if nodes is None else np.asarray(nodes)
         nodes = nodes[graph.y[nodes] != UNKNOWN]
         if len(nodes) == 0:
             raise InputError("none of the nodes to score has a label: give labelled nodes")
-        truth = graph.classes[graph.y[nodes]]
-        return float(np.mean(self.predict(graph)[nodes].astype(str) == truth.astype(str)))
+        codes = {str(name): code for code, name in enumerate(self.classes_)}
+        known = np.array([codes.get(str(name), len(codes)) for name in graph.classes])
+        y, metric = known[graph.y[nodes]], metric_named(self.metric)
+        if metric.classes is not None and y.max() == len(codes):  # a class that no prediction can name
+            raise InputError(
+                f"{metric.title} has no place for a class that the fit did not have: leave it out"
+            )
+        return metric.function(self.predict_proba(graph)[nodes], y)
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a folder: JSON and safetensors, never a pickle."""
+        check_is_fitted(self, "classes_")
+        content = {
+            "parameters": self.get_params(),
+            "settings": to_dict(self.settings_),
+            "classes": self.classes_.tolist(),
+            "known": {**vars(self._known)},
+            "scaling": self._scaling.kind,
+            "history": {stage: vars(history) for stage, history in self.history_.items()},
+            "seconds": self.seconds_,
+            **self._description(),
+        }
+        tensors = self._tensors() | self._scaling.tensors()
+        for name, module in self._parts().items():
+            tensors |= {f"{name}/{key}": value for key, value in module.state_dict().items()}
+        write_folder(Path(path), type(self).__name__, content, tensors)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a model written by :meth:`save`; raise InputError if a file was altered or cut short."""
+        folder = Path(path)
+        description, tensors = read_folder(folder, cls.__name__)
+        given = {name: value for name, value in description["parameters"].items() if value is not None}
+        model = cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in given.items()})
+        model.settings_ = from_dict(cls.settings_type, description["settings"])
+        model.classes_ = np.asarray(description["classes"])
+        history = description["history"]
+        if "losses" in history:  # a baseline's, written before every stage had a name
+            history = {"classifier": history}
+        model.history_ = {stage: History(**values) for stage, values in history.items()}
+        model.seconds_ = description["seconds"]
+        known = description["known"]
+        model._known = KnownNodes(**{**known, "ids": known["ids"] and tuple(known["ids"])})
+        model._scaling = Scaling.from_tensors(description["scaling"], tensors)
+        model._restore(description, tensors)
+        for name, module in model._parts().items():
+            load_weights(module, name, tensors, folder)
+        return model
+
+    @property
+    def _sizes(self) -> tuple[int, int, int]:
+        """Features, classes and nodes of the fitted graph, which the modules are made for."""
+        return self._known.features, len(self.classes_), self._known.count
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = {**super().__getstate__()}
+        state.pop("_cache", None)  # can be computed again
+        return state

@@ -1,78 +1,65 @@
-"""The plain models that GOAL is compared with, behind the same face."""
+"""The models that GOAL is compared with, as estimators."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
+from torch import Tensor, nn
 
-from otherhalf.complement.encoder import class_probabilities, fit_supervised
-from otherhalf.complement.missing_half import OnStep, check_trainable
-from otherhalf.data.splits import split as make_split
 from otherhalf.errors import InputError
 from otherhalf.estimators.base import NodeClassifier
-from otherhalf.estimators.new_nodes import KnownNodes
-from otherhalf.estimators.presets import BEST, SHAPE, TRAINING
-from otherhalf.estimators.settings import check_frame, check_scaling
-from otherhalf.graph import Graph, Split
-from otherhalf.nn.backbone import Architecture
-from otherhalf.nn.inputs import Scaling, node_inputs, usable_device
-from otherhalf.nn.models.registry import KINDS, build, operators, walks_of
-from otherhalf.system.seeds import generator
-from otherhalf.training.loop import TrainingSettings, seeded
-from otherhalf.training.metrics import check_metric
-
-PLAIN = tuple(KINDS)
-
-
-@dataclass(frozen=True)
-class BaselineSettings:
-    """Everything that decides a baseline's fit but data, split, seed and metric."""
-
-    kind: str
-    scaling: str
-    shape: Architecture
-    training: TrainingSettings
-    walks: dict[str, float] = field(default_factory=dict)
+from otherhalf.estimators.presets import ARCHITECTURE, BEST, TRAINING
+from otherhalf.estimators.settings import BaselineSettings, check_settings
+from otherhalf.graph import Split
+from otherhalf.nn.backbone import Architecture, Backbone
+from otherhalf.nn.models.registry import MODELS, build, model_spec, resolve_options
+from otherhalf.nn.prepared import PreparedGraph
+from otherhalf.system.arrays import FloatArray
+from otherhalf.training.loop import Monitor, TrainingSettings, seeded
+from otherhalf.training.supervised import class_probabilities, fit_supervised
 
 
 class BaselineClassifier(NodeClassifier):
-    """A plain model on the frame that GOAL itself stands on.
+    """A model on the same backbone as GOAL.
 
     Args:
         kind: ``mlp``, ``gcn``, ``gat``, ``appnp``, ``sage``, ``chebynet``, ``gprgnn``, ``jknet``, ``linkx``,
             ``acmgcn``, or ``structure`` (an MLP over features and adjacency rows).
-        seed: Of everything random.
-        hidden: Width of the hidden layers. This and every argument below that is None takes the value that
-            GOAL's own encoder has in the preset ``best``, so that a comparison is fair.
+        seed: Seed of all random numbers.
+        metric: Metric that the validation nodes select by: ``accuracy``, or ``roc_auc`` for two classes.
+        device: ``cpu`` or ``cuda``.
+        scaling: Scaling of the features: ``auto``, ``none``, ``row`` or ``standard``.
+        hidden: Width of the hidden layers. This and every argument below that is None has the value of GOAL's
+            encoder in the preset ``best``, so that a comparison is fair.
         layers: Number of layers.
-        dropout: Share dropped at the input of each.
+        dropout: Share of entries dropped at the input of each layer.
         norm: ``none``, ``layer`` or ``batch``.
         residual: Whether each layer adds a linear map of its input.
-        lr: Step size.
+        lr: Learning rate.
         weight_decay: Weight decay.
-        epochs: Length of the training at most.
-        patience: How many epochs without a better validation score end it.
-        steps: How far ``appnp`` and ``gprgnn`` walk (default 10); the degree of ``chebynet`` (default 2).
-        teleport: The teleport probability of ``appnp``, and where ``gprgnn`` starts (default 0.1).
-        walk_dropout: Share of its predictions that ``gprgnn`` drops before they walk (default 0).
-        scaling: Of the features: ``auto``, ``none``, ``row`` or ``standard``.
-        metric: What the validation nodes select by: ``accuracy``, or ``roc_auc`` for two classes.
-        device: ``cpu`` or ``cuda``.
+        epochs: Largest number of epochs.
+        patience: Number of epochs without a better validation score that ends the training.
+        own_options: Options of the model: ``steps`` (``appnp`` and ``gprgnn``: 10; ``chebynet``: 2),
+            ``teleport`` (``appnp`` and ``gprgnn``: 0.1), ``walk_dropout`` (``gprgnn``: 0).
 
-    After ``fit``: ``history_``, ``classes_``, ``settings_``, ``seconds_``.
+    After ``fit``: ``classes_``, ``settings_``, ``history_``, ``seconds_``.
     """
+
+    settings_type = BaselineSettings
+
+    kind: str
+    own_options: dict[str, Any]
+    _module: Backbone
 
     def __init__(
         self,
         kind: str = "gcn",
         *,
         seed: int = 0,
+        metric: str = "accuracy",
+        device: str = "cpu",
+        scaling: str = "auto",
         hidden: int | None = None,
         layers: int | None = None,
         dropout: float | None = None,
@@ -82,113 +69,75 @@ class BaselineClassifier(NodeClassifier):
         weight_decay: float | None = None,
         epochs: int | None = None,
         patience: int | None = None,
-        steps: int | None = None,
-        teleport: float | None = None,
-        walk_dropout: float | None = None,
-        scaling: str = "auto",
-        metric: str = "accuracy",
-        device: str = "cpu",
+        **own_options: Any,
     ) -> None:
-        self.kind = kind
-        self.seed = seed
-        self.hidden = hidden
-        self.layers = layers
-        self.dropout = dropout
-        self.norm = norm
-        self.residual = residual
-        self.lr = lr
-        self.weight_decay = weight_decay
-        self.epochs = epochs
-        self.patience = patience
-        self.steps = steps
-        self.teleport = teleport
-        self.walk_dropout = walk_dropout
-        self.scaling = scaling
-        self.metric = metric
-        self.device = device
+        self._store(locals())
+        if unknown := own_options.keys() - _own_option_names():
+            raise TypeError(f"no model has the option {min(unknown)!r}")
 
-    def fit(
-        self, graph: Graph, split: Split | None = None, *, on_step: OnStep | None = None
-    ) -> BaselineClassifier:
-        """Train on the labels of ``train``, stop by those of ``val``; no other label is read."""
-        started = time.perf_counter()
-        settings = self.resolved_settings()
-        device = usable_device(self.device)
-        split = make_split(graph, "uniform", self.seed) if split is None else split
-        check_trainable(graph, split)
-        check_metric(self.metric, graph.num_classes, graph.y[split.val])
-        scaling = Scaling.fit(graph.x, settings.scaling)
-        inputs = node_inputs(graph, scaling, device=device)
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the arguments, own options of the model among them."""
+        spec = MODELS.get(self.kind)
+        own = dict.fromkeys(() if spec is None else spec.own_options)
+        return {**super().get_params(deep), **own, **self.own_options}
+
+    def set_params(self, **params: Any) -> BaselineClassifier:
+        """Set arguments, own options of a model among them."""
+        own = {name: params.pop(name) for name in _own_option_names() & params.keys()}
+        super().set_params(**params)
+        self.own_options = {**self.own_options, **own}
+        return self
+
+    def resolved_settings(self, data_set: str = "") -> BaselineSettings:
+        """Return the settings of a fit of any graph; raise InputError if one of them is not allowed."""
+        if self.kind not in MODELS:
+            raise InputError(f"there is no baseline {self.kind!r}: choose one of {', '.join(MODELS)}")
+        self._check_seed()
+        default = BEST.complement.encoder
+        settings = BaselineSettings(
+            self.kind,
+            self.scaling,
+            Architecture(**{name: self._given(name, default.architecture) for name in ARCHITECTURE}),
+            TrainingSettings(**{name: self._given(name, default.training) for name in TRAINING}),
+            resolve_options(self.kind, self.own_options),
+        )
+        check_settings(settings)
+        return settings
+
+    def _given(self, name: str, default: Any) -> Any:
+        value = getattr(self, name)
+        return getattr(default, name) if value is None else value
+
+    def _fit(
+        self, prepared: PreparedGraph, split: Split, settings: BaselineSettings, monitor: Monitor
+    ) -> dict[str, Any]:
+        started, graph = time.perf_counter(), prepared.graph
+        sizes = (graph.num_features, graph.num_classes, graph.num_nodes)
         with seeded(self.seed):
-            module = build(
-                self.kind,
-                graph.num_features,
-                graph.num_classes,
-                graph.num_nodes,
-                settings.shape,
-                **settings.walks,
-            ).to(device)
+            module = build(self.kind, *sizes, settings.architecture, settings.own_options)
             history = fit_supervised(
-                module,
-                (inputs, *operators(self.kind, graph, inputs)),
+                module.to(prepared.device),
+                prepared.arguments(model_spec(self.kind).operators),
                 graph,
                 split,
                 settings.training,
                 metric=self.metric,
-                on_epoch=None if on_step is None else lambda done, most: on_step(self.kind, done, most),
+                monitor=monitor,
             )
-        self.settings_ = settings
-        self.history_ = history
-        self.classes_ = graph.classes
-        self.seconds_ = {"total": time.perf_counter() - started}
-        self._scaling, self._module, self._known = scaling, module, KnownNodes.of(graph)
-        return self
+        seconds = {"train": time.perf_counter() - started}
+        return {"_module": module, "history_": {"classifier": history}, "seconds_": seconds}
 
-    def predict_proba(self, graph: Graph) -> npt.NDArray[np.float32]:
-        """``[N, C]`` class probabilities of every node, in the order of ``classes_``."""
-        check_is_fitted(self, "classes_")
-        grown, order = self._known.first(graph)
-        device = usable_device(self.device)
-        inputs = node_inputs(grown, self._scaling, num_known=self._known.count, device=device)
-        kind = self.settings_.kind
-        found = class_probabilities(self._module.to(device), inputs, *operators(kind, grown, inputs))
-        result = np.empty_like(found)
-        result[order] = found
-        return result
+    def _probabilities(self, prepared: PreparedGraph) -> FloatArray:
+        arguments = prepared.arguments(model_spec(self.settings_.kind).operators)
+        return class_probabilities(self._module.to(prepared.device), *arguments)
 
-    def save(self, path: str | Path) -> None:
-        """Write the fitted model to a folder: JSON and safetensors, never a pickle."""
-        from otherhalf.estimators.persistence import save_baseline
+    def _parts(self) -> dict[str, nn.Module]:
+        return {"module": self._module}
 
-        check_is_fitted(self, "classes_")
-        save_baseline(self, Path(path))
+    def _restore(self, description: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+        chosen = self.settings_
+        self._module = build(chosen.kind, *self._sizes, chosen.architecture, chosen.own_options)
 
-    @classmethod
-    def load(cls, path: str | Path) -> BaselineClassifier:
-        """Read a model written by :meth:`save`; an altered or truncated file is noticed and named."""
-        from otherhalf.estimators.persistence import load_baseline
 
-        return load_baseline(cls, Path(path))
-
-    def resolved_settings(self, name: str = "") -> BaselineSettings:
-        """What a fit of any graph would be done with; refuses what makes no sense."""
-        if self.kind not in PLAIN:
-            raise InputError(f"there is no baseline {self.kind!r}: choose one of {', '.join(PLAIN)}")
-        generator(self.seed)  # refuses what is no seed
-        usual = BEST.complement.encoder
-        shape = {name: self._given(name, usual.shape) for name in SHAPE}
-        training = {name: self._given(name, usual.training) for name in TRAINING}
-        settings = BaselineSettings(
-            self.kind,
-            self.scaling,
-            Architecture(**shape),
-            TrainingSettings(**training),
-            walks_of(self.kind, self),
-        )
-        check_scaling(settings.scaling)
-        check_frame(settings.shape, settings.training)
-        return settings
-
-    def _given(self, name: str, usual: Any) -> Any:
-        value = getattr(self, name)
-        return getattr(usual, name) if value is None else value
+def _own_option_names() -> set[str]:
+    return {name for spec in MODELS.values() for name in spec.own_options}

@@ -1,8 +1,8 @@
 """A model's folder: ``model.json`` and the weights as safetensors, each with a checksum.
 
-The JSON names its weights file, and the weights file is named after its content. So the two change places
-with an older pair in one step, when the JSON is moved into place: a kill at any moment leaves one whole
-model behind, the old or the new.
+The JSON names its weights file, and the weights file is named after its content. So a new pair replaces an
+older one in one step, when the JSON is moved into place: a kill at any moment leaves one complete model in
+the folder, the old or the new one.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from otherhalf.errors import InputError
-from otherhalf.estimators.settings import plain_number
 from otherhalf.system.atomic import atomic_write
+from otherhalf.system.fields import json_number
 from otherhalf.system.version import VERSION
 
 FORMAT_VERSION = 1
 MODEL_FILE = "model.json"
 PICKLE_ENDINGS = (".pkl", ".pickle", ".pt", ".pth", ".joblib")
 FIRST_CLASS = "GOALClassifier"
-"""Whose the folders are that do not say it: once there was no other."""
+"""The class of folders that do not name one: the first version wrote no other."""
 
 
 def write_folder(folder: Path, owner: str, content: dict[str, Any], tensors: dict[str, Tensor]) -> None:
-    """Write what describes a model of the class ``owner``; an older one is replaced at the very end."""
+    """Write a model of the class ``owner``; an older one in the folder is replaced at the very end."""
     weights_content = save({key: value.detach().cpu().contiguous() for key, value in tensors.items()})
     digest = hashlib.sha256(weights_content).hexdigest()
     weights = f"weights-{digest[:16]}.safetensors"
@@ -44,7 +44,7 @@ def write_folder(folder: Path, owner: str, content: dict[str, Any], tensors: dic
         **content,
     }
     description["checksum"] = _checksum(description)
-    text = json.dumps(description, indent=1, ensure_ascii=False, default=plain_number)
+    text = json.dumps(description, indent=1, ensure_ascii=False, default=json_number)
     with atomic_write(folder / MODEL_FILE) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
     for old in folder.glob("weights-*.safetensors"):
@@ -53,16 +53,16 @@ def write_folder(folder: Path, owner: str, content: dict[str, Any], tensors: dic
 
 
 def read_folder(folder: Path, owner: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """What was written for a model of this class, every byte of both files checked first."""
+    """Read a model of this class, after a check of every byte of both files."""
     description = _read_description(folder)
-    found = description.get("class", FIRST_CLASS)
-    if found != owner:
-        raise InputError(f"{folder} holds a {found}: load it with {found}.load")
+    written = description.get("class", FIRST_CLASS)
+    if written != owner:
+        raise InputError(f"{folder} holds a {written}: load it with {written}.load")
     return description, _read_weights(folder / description["weights"], description["weights_sha256"])
 
 
-def fill(module: nn.Module, prefix: str, tensors: dict[str, Tensor], folder: Path) -> None:
-    """Give a module the weights that were written under this prefix."""
+def load_weights(module: nn.Module, prefix: str, tensors: dict[str, Tensor], folder: Path) -> None:
+    """Load the weights that were written under this prefix into a module."""
     own = {k.removeprefix(f"{prefix}/"): v for k, v in tensors.items() if k.startswith(f"{prefix}/")}
     try:
         module.load_state_dict(own)
@@ -74,9 +74,9 @@ def fill(module: nn.Module, prefix: str, tensors: dict[str, Tensor], folder: Pat
 
 
 def _checksum(description: dict[str, Any]) -> str:
-    """Of all values but the checksum itself, however the file is laid out."""
+    """Return a hash of all values but the checksum itself; the layout of the file does not matter."""
     rest = {key: value for key, value in description.items() if key != "checksum"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True, default=plain_number).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, default=json_number).encode()).hexdigest()
 
 
 def _read_description(folder: Path) -> dict[str, Any]:

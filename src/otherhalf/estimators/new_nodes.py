@@ -1,4 +1,4 @@
-"""Graphs that have grown since the fit: the nodes the model knows come first, new ones after them."""
+"""Graphs with new nodes: the nodes of the fit come first, new ones after them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
-from otherhalf.system.graph_checks import IntArray
+from otherhalf.system.arrays import IntArray
 
 
 @dataclass(frozen=True, eq=False)
 class KnownNodes:
-    """What a model remembers of the nodes it was fitted on.
+    """What a model keeps of the nodes it was fitted on.
 
     Attributes:
         count: N of the fitted graph.
@@ -30,14 +30,14 @@ class KnownNodes:
 
     @classmethod
     def of(cls, graph: Graph) -> KnownNodes:
-        """Remember the nodes of a graph."""
+        """Return what is kept of the nodes of a graph."""
         ids = None if graph.ids is None else tuple(str(i) for i in graph.ids)
         return cls(graph.num_nodes, graph.num_features, ids, graph.unlabelled_fingerprint)
 
-    def first(self, graph: Graph) -> tuple[Graph, IntArray]:
-        """The graph with the known nodes first, in their order of the fit, and each one's place before.
+    def known_first(self, graph: Graph) -> tuple[Graph, IntArray]:
+        """Return the graph with the known nodes first, in the order of the fit, and each node's old place.
 
-        Nodes are told by their ids where the fit had ids, else by position: the first N are the known ones.
+        Nodes are known by their ids where the fit had ids, else by position: the first N are the known ones.
         """
         if graph.num_features != self.features:
             raise InputError(

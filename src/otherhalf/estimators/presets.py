@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from otherhalf.complement.settings import ComplementSettings, EncoderSettings, HeadSettings
 from otherhalf.errors import InputError
-from otherhalf.estimators.settings import (
-    ComplementSettings,
-    EncoderSettings,
-    GOALSettings,
-    HeadSettings,
-    Settings,
-)
-from otherhalf.nn.backbone import Architecture
-from otherhalf.nn.models.registry import WALKS
+from otherhalf.estimators.settings import GOALSettings, Settings
+from otherhalf.nn.backbone import AUTO_TRUNK, Architecture
+from otherhalf.nn.models.registry import model_spec
 from otherhalf.training.loop import TrainingSettings
 
 PRESETS = ("best", "paper")
-
-WITH_ROWS = ("structure", "linkx", "acmgcn")
-"""Encoders that read the rows of the adjacency matrix."""
 
 BEST = Settings(
     scaling="auto",
     complement=ComplementSettings(
         encoder=EncoderSettings(
             kind="auto",
-            shape=Architecture(hidden=64, layers=2, dropout=0.5, norm="layer", residual=True),
+            architecture=Architecture(hidden=64, layers=2, dropout=0.5, norm="layer", residual=True),
             training=TrainingSettings(lr=0.01, weight_decay=5e-4, epochs=300, patience=60),
         ),
         head=HeadSettings(training=TrainingSettings(lr=0.01, weight_decay=0.0, epochs=200, patience=50)),
@@ -36,7 +28,9 @@ BEST = Settings(
         k_heterophily=10,
     ),
     goal=GOALSettings(
-        shape=Architecture(hidden=64, layers=2, dropout=0.7, norm="layer", residual=True, trunk="auto"),
+        architecture=Architecture(
+            hidden=64, layers=2, dropout=0.7, norm="layer", residual=True, trunk="auto"
+        ),
         coefficients=(1.0, 1.0, 0.1, 0.1),
         learn_coefficients=True,
         bias=True,
@@ -44,7 +38,7 @@ BEST = Settings(
         training=TrainingSettings(lr=0.01, weight_decay=5e-4, epochs=300, patience=60),
     ),
 )
-"""An encoder chosen on validation, whose frame the classifier takes over; learned coefficients; both blended.
+"""An encoder chosen on validation, whose architecture the classifier adopts; learned coefficients; a blend.
 
 The heterophilic terms start small: on a homophilous graph they mostly subtract noise at first, and training
 raises them where they help. The classifier's dropout is higher than the encoder's, because the missing half
@@ -57,7 +51,7 @@ is purer around training nodes than it will be around the others.
 
 @dataclass(frozen=True)
 class PaperChoice:
-    """What differs from one data set of the paper to the next."""
+    """Settings that differ between the data sets of the paper."""
 
     coefficients: tuple[float, float, float, float]
     encoder: str = "gcn"
@@ -91,104 +85,118 @@ PAPER = {
 }
 
 UNSEEN = PaperChoice((1, 1, 1, 1))
-"""For graphs that are not in the paper: the special case it derives (label ``eq:proof agc conv``)."""
+"""For graphs that are not in the paper: the special case that it derives (label ``eq:proof agc conv``)."""
 
 
-def _paper(name: str) -> Settings:
-    """Two plain layers H' = σ((αI + βÂ_o − γÂ_t − δÂ_tÂ_o)HW) with fixed coefficients.
+def _paper(data_set: str) -> Settings:
+    """Return two layers H' = σ((αI + βÂ_o − γÂ_t − δÂ_tÂ_o)HW) with fixed coefficients.
 
     The ranking loss is the paper's sum over targets. The paper is silent on hidden width, dropout and
     stopping: those are the usual ones of GCN, with early stopping on validation.
     """
-    choice = PAPER.get(name, UNSEEN)
+    choice = PAPER.get(data_set, UNSEEN)
     best = BEST.complement
     return Settings(
-        scaling=choice.scaling if name in PAPER else "auto",
+        scaling=choice.scaling if data_set in PAPER else "auto",
         complement=replace(
             best,
             encoder=replace(best.encoder, kind=choice.encoder),
             head=replace(best.head, mean_ranking_loss=False),
-            k_homophily=choice.k if name in PAPER else best.k_homophily,
+            k_homophily=choice.k if data_set in PAPER else best.k_homophily,
             k_heterophily=choice.k,
         ),
         goal=GOALSettings(
-            shape=Architecture(hidden=choice.hidden, layers=2, dropout=0.5),
+            architecture=Architecture(hidden=choice.hidden, layers=2, dropout=0.5),
             coefficients=choice.coefficients,
             training=TrainingSettings(lr=choice.lr, weight_decay=5e-4, epochs=500, patience=100),
         ),
     )
 
 
-def preset_settings(preset: str, name: str) -> Settings:
-    """The settings of a preset for the graph of this name; ``paper`` knows those of the paper."""
-    if preset not in PRESETS:
-        raise InputError(f"there is no preset {preset!r}: choose one of {', '.join(PRESETS)}")
-    return BEST if preset == "best" else _paper(name)
+def preset_settings(preset: str, data_set: str = "") -> Settings:
+    """Return the settings of a preset; ``paper`` has its own for each data set of the paper.
 
-
-# ---------------------------------------------------------------------- what the user says instead
-
-
-def settle(settings: Settings, encoder: str, shape: Architecture, own: dict[str, Any]) -> Settings:
-    """Write down the encoder that was chosen, and settle a frame left to ``trunk="auto"`` after it.
-
-    Adjacency rows go into the classifier where they went into the encoder, with a prediction layer that
-    sees all hidden states. Else the classifier has no trunk, and norm and residual as the encoder has, or
-    as the user said.
+    Args:
+        preset: ``best`` or ``paper``.
+        data_set: Name of the data set that the graph is *by its content*; empty for any other graph.
     """
-    complement = replace(
-        settings.complement, encoder=replace(settings.complement.encoder, kind=encoder, shape=shape)
+    if preset not in PRESETS:
+        raise InputError(f"preset must be one of {', '.join(PRESETS)}, not {preset!r}")
+    return BEST if preset == "best" else _paper(data_set)
+
+
+# ---------------------------------------------------------------------- changes to a preset
+
+
+ARCHITECTURE = ("hidden", "layers", "dropout", "norm", "residual")
+TRAINING = ("lr", "weight_decay", "epochs", "patience")
+GOAL = ("coefficients", "learn_coefficients", "blend")
+OVERRIDES = ("scaling", "encoder", "k", "max_candidates", *GOAL, *ARCHITECTURE, *TRAINING)
+"""Arguments of GOALClassifier that replace a value of the preset."""
+
+
+def with_overrides(settings: Settings, given: Mapping[str, Any]) -> Settings:
+    """Return the settings with the user's values in place of the preset's."""
+    complement, goal = settings.complement, settings.goal
+    if "scaling" in given:
+        settings = replace(settings, scaling=given["scaling"])
+    if "encoder" in given:
+        complement = replace(complement, encoder=_encoder(complement.encoder, given["encoder"]))
+    if "k" in given:
+        complement = replace(complement, k_homophily=given["k"], k_heterophily=given["k"])
+    if "max_candidates" in given:
+        complement = replace(complement, max_candidates=given["max_candidates"])
+    goal = replace(
+        goal,
+        architecture=replace(goal.architecture, **_among(ARCHITECTURE, given)),
+        training=replace(goal.training, **_among(TRAINING, given)),
+        **_among(GOAL, given),
     )
-    goal = settings.goal
-    if goal.shape.trunk == "auto":
-        if encoder in WITH_ROWS:
-            frame = replace(goal.shape, trunk="features+neighbours", output="linear")
-        else:
-            frame = replace(goal.shape, trunk="none", norm=shape.norm, residual=shape.residual)
-        goal = replace(goal, shape=replace(frame, **{key: own[key] for key in SHAPE if key in own}))
     return replace(settings, complement=complement, goal=goal)
 
 
-SHAPE = ("hidden", "layers", "dropout", "norm", "residual")
-TRAINING = ("lr", "weight_decay", "epochs", "patience")
-GOAL = ("coefficients", "learn_coefficients", "blend")
-OVERRIDES = ("scaling", "encoder", "k", "max_candidates", *GOAL, *SHAPE, *TRAINING)
-"""What a user may say instead of a preset."""
-
-
-def _encoder(usual: EncoderSettings, own: str | dict[str, Any]) -> EncoderSettings:
-    """The encoder that the user names, alone or with options of its own."""
-    options: dict[str, Any] = dict(own) if isinstance(own, Mapping) else {"kind": own}
-    unknown = set(options) - {"kind", *WALKS, *SHAPE, *TRAINING}
-    if unknown or "kind" not in options:
-        raise InputError(
-            f"the encoder {own!r} is not known: give a name, or a dictionary with kind and, if need be, "
-            f"{', '.join((*SHAPE, *TRAINING, *WALKS))}"
-        )
-    return replace(
-        usual,
+def _encoder(preset: EncoderSettings, given: str | Mapping[str, Any]) -> EncoderSettings:
+    """Return the encoder that the user named, alone or in a dictionary with options."""
+    options = dict(given) if isinstance(given, Mapping) else {"kind": given}
+    if "kind" not in options:
+        raise InputError(f"the encoder {given!r} has no kind: give a name, or a dictionary with kind in it")
+    common = ("kind", *ARCHITECTURE, *TRAINING)
+    return EncoderSettings(
         kind=options["kind"],
-        shape=replace(usual.shape, **{key: options[key] for key in SHAPE if key in options}),
-        training=replace(usual.training, **{key: options[key] for key in TRAINING if key in options}),
-        **{key: options.get(key) for key in WALKS},
+        architecture=replace(preset.architecture, **_among(ARCHITECTURE, options)),
+        training=replace(preset.training, **_among(TRAINING, options)),
+        own_options={name: value for name, value in options.items() if name not in common},
     )
 
 
-def with_overrides(settings: Settings, own: dict[str, Any]) -> Settings:
-    """The settings with what the user said put in."""
-    complement, goal = settings.complement, settings.goal
-    if "scaling" in own:
-        settings = replace(settings, scaling=own["scaling"])
-    if "encoder" in own:
-        complement = replace(complement, encoder=_encoder(complement.encoder, own["encoder"]))
-    if "k" in own:
-        complement = replace(complement, k_homophily=own["k"], k_heterophily=own["k"])
-    if "max_candidates" in own:
-        complement = replace(complement, max_candidates=own["max_candidates"])
-    goal = replace(
-        goal,
-        shape=replace(goal.shape, **{key: own[key] for key in SHAPE if key in own}),
-        training=replace(goal.training, **{key: own[key] for key in TRAINING if key in own}),
-        **{key: own[key] for key in GOAL if key in own},
+def _among(names: Iterable[str], values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: values[name] for name in names if name in values}
+
+
+def resolve_architecture(
+    settings: Settings, encoder: str, architecture: Architecture, given: Mapping[str, Any]
+) -> Settings:
+    """Return the settings with the encoder that was chosen, and with what ``trunk="auto"`` means for it.
+
+    The classifier reads adjacency rows if the encoder reads them, and then has a prediction layer over all
+    hidden states. Otherwise it has no trunk, and the encoder's norm and residual, unless the user gave them.
+
+    Args:
+        settings: Settings of the fit.
+        encoder: Model of the chosen encoder.
+        architecture: Its architecture.
+        given: The user's overrides.
+    """
+    complement = replace(
+        settings.complement,
+        encoder=replace(settings.complement.encoder, kind=encoder, architecture=architecture),
     )
+    goal = settings.goal
+    if goal.architecture.trunk == AUTO_TRUNK:
+        if model_spec(encoder).reads_adjacency_rows:
+            chosen = replace(goal.architecture, trunk="features+neighbours", output="linear")
+        else:
+            norm, residual = architecture.norm, architecture.residual
+            chosen = replace(goal.architecture, trunk="none", norm=norm, residual=residual)
+        goal = replace(goal, architecture=replace(chosen, **_among(ARCHITECTURE, given)))
     return replace(settings, complement=complement, goal=goal)

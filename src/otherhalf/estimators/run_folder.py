@@ -1,33 +1,31 @@
-"""One fit kept in a folder: model, result and predictions, and the checkpoints while it is under way."""
+"""The folder of one fit: model, result and predictions, and checkpoints while it runs."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import resource
-import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from otherhalf.complement.missing_half import check_trainable
 from otherhalf.data.predictions import write_predictions
 from otherhalf.errors import InputError
+from otherhalf.estimators.goal import GOALClassifier
 from otherhalf.graph import Graph, Split
-from otherhalf.nn.inputs import usable_device
 from otherhalf.system.atomic import atomic_write, check_folder
-
-if TYPE_CHECKING:
-    from otherhalf.complement.missing_half import OnStep
-    from otherhalf.estimators.goal import GOALClassifier
+from otherhalf.system.device import usable_device
+from otherhalf.system.process import peak_memory_mb
+from otherhalf.training.loop import OnStep
+from otherhalf.training.metrics import score
+from otherhalf.training.supervised import check_trainable
 
 RESULT_FILE = "result.json"
 PREDICTIONS_FILE = "predictions.csv"
 CHECKPOINTS = "checkpoints"
 STAGES = ("encoder-*", "head", "classifier")
-"""What the stages of a fit call their checkpoints."""
+"""Names of the checkpoints of a fit."""
 
 
 def fit_into(
@@ -39,25 +37,25 @@ def fit_into(
     resume: bool = False,
     on_step: OnStep | None = None,
 ) -> dict[str, Any]:
-    """Fit, score once on the test nodes, and write everything to ``folder`` (if one is given).
+    """Fit, score once on the test nodes, write everything to ``folder`` if one is given; return the result.
 
-    With ``resume``, a fit into the same folder that was stopped is taken up where it was; one that had
-    finished is not run again.
+    With ``resume``, a fit into the same folder that was stopped continues, and one that had finished is not
+    run again.
     """
     if folder is None:
         model.fit(graph, split, on_step=on_step)
         return result_of(model, graph, split)
-    # What can be refused is refused before anything in the folder is touched.
-    identity = _run(model, graph, split)
+    # Wrong input is noticed before anything in the folder is touched.
+    identity = _run_identity(model, graph, split)
     check_trainable(graph, split)
     usable_device(model.device)
     check_folder(folder)
     if resume:
-        finished = _finished(folder, identity)
-        if finished is not None:
-            return finished
+        earlier = _finished_result(folder, identity)
+        if earlier is not None:
+            return earlier
     else:
-        # The old result goes first: a run that is killed must not leave it beside a half-done new one.
+        # The old result is removed first: a run that is killed must not leave it beside a new, partial one.
         (folder / RESULT_FILE).unlink(missing_ok=True)
         _remove_checkpoints(folder)
     model.fit(graph, split, checkpoints=folder / CHECKPOINTS, on_step=on_step)
@@ -75,18 +73,18 @@ def fit_into(
 def result_of(
     model: GOALClassifier, graph: Graph, split: Split, probabilities: np.ndarray[Any, Any] | None = None
 ) -> dict[str, Any]:
-    """What a fit came to. The test labels are read here, once, to score."""
+    """Return the result of a fit. The test labels are read here, once, to score."""
     if probabilities is None:
         probabilities = model.predict_proba(graph)
-    right = probabilities.argmax(axis=1) == graph.y
+    val, test = (score("accuracy", probabilities, graph.y, part) for part in (split.val, split.test))
     half = model.missing_half_
     return {
         "name": graph.name,
         "preset": model.preset,
         "split": split.kind,
         "seed": model.seed,
-        "val_accuracy": float(right[split.val].mean()),
-        "test_accuracy": float(right[split.test].mean()) if len(split.test) else None,
+        "val_accuracy": val,
+        "test_accuracy": None if np.isnan(test) else test,
         "seconds": model.seconds_,
         "epochs": model.history_["classifier"].epochs,
         "peak_memory_mb": peak_memory_mb(),
@@ -104,7 +102,7 @@ def result_of(
 
 
 def summary(result: dict[str, Any]) -> str:
-    """A result in a few lines for a person."""
+    """Return a result as a few lines of text."""
     seconds, test = result["seconds"], result["test_accuracy"]
     strengths = "; ".join(
         ", ".join(f"{name} {value:.2f}" for name, value in layer.items()) for layer in result["coefficients"]
@@ -116,7 +114,7 @@ def summary(result: dict[str, Any]) -> str:
         f"Accuracy: validation {result['val_accuracy']:.2%}, test "
         + ("unknown" if test is None else f"{test:.2%}")
         + f" ({result['split']} split, seed {result['seed']}, preset {result['preset']}).",
-        f"Coefficients by layer: {strengths}. The encoder's say: {result['encoder_share']:.0%}.",
+        f"Coefficients by layer: {strengths}. Blend weight of the encoder: {result['encoder_share']:.0%}.",
         f"{seconds['total']:.1f} s: diagnosis {seconds['diagnose']:.1f}, missing half "
         f"{seconds['complement']:.1f}, training {seconds['train']:.1f} ({result['epochs']} epochs); "
         f"peak memory {result['peak_memory_mb']:.0f} MB.",
@@ -128,14 +126,8 @@ def summary(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def peak_memory_mb() -> float:
-    """The largest resident size of this process so far."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024
-
-
-def _run(model: GOALClassifier, graph: Graph, split: Split) -> str:
-    """A hash of all that decides what a run writes: the fit, and besides it names, labels and test nodes."""
+def _run_identity(model: GOALClassifier, graph: Graph, split: Split) -> str:
+    """Return a hash of everything that decides what a run writes: the fit, names, labels and test nodes."""
     digest = hashlib.sha256(model.run_identity(graph, split).encode())
     names = [graph.name, split.kind, graph.classes.tolist(), graph.node_names().tolist()]
     digest.update(json.dumps([*names, graph.fingerprint, split.test.tolist()]).encode())
@@ -143,17 +135,17 @@ def _run(model: GOALClassifier, graph: Graph, split: Split) -> str:
 
 
 def _remove_checkpoints(folder: Path) -> None:
-    """Remove our own files only: the user may keep other things in a folder of that name."""
+    """Remove the checkpoints only: the user may keep other files in a folder of that name."""
     checkpoints = folder / CHECKPOINTS
     for stage in STAGES:
-        # Also what a kill in mid-write left: the file's name with a dot before it.
+        # A kill during a write leaves a temporary file, whose name begins with a dot.
         for file in (*checkpoints.glob(f"{stage}.safetensors"), *checkpoints.glob(f".{stage}.*.safetensors")):
             file.unlink(missing_ok=True)
     with suppress(OSError):  # not there, or not empty
         checkpoints.rmdir()
 
 
-def _finished(folder: Path, identity: str) -> dict[str, Any] | None:
+def _finished_result(folder: Path, identity: str) -> dict[str, Any] | None:
     path = folder / RESULT_FILE
     if not path.is_file():
         return None

@@ -1,16 +1,16 @@
-"""Models against each other on the same splits: the jobs, and what their records come to."""
+"""Models against each other on the same splits: the jobs, and a row per model from their records."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
-from otherhalf.experiments.paper.summaries import whole
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Job
+from otherhalf.experiments.runner.results import all_results, number
 from otherhalf.experiments.runner.store import Store
-from otherhalf.experiments.runner.workbench import number
 from otherhalf.experiments.statistics import Difference, Summary, paired_difference
 
 REFERENCE = "goal"
@@ -18,7 +18,7 @@ REFERENCE = "goal"
 
 @dataclass(frozen=True)
 class Row:
-    """One model on one graph; ``difference`` is GOAL less this model, over the same splits."""
+    """One model on one graph; ``difference`` is GOAL minus this model, over the same splits."""
 
     model: str
     test: Summary
@@ -28,53 +28,58 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Models with their settings on one graph, ``runs`` splits each, numbered from 0."""
+    """Models with their settings on one graph, each on the splits 0 … ``runs`` − 1."""
 
     benchmark: BenchmarkData
     settings: Mapping[str, Mapping[str, Any]]
     runs: int
 
-    def jobs(self) -> list[Job]:
-        """Every fit that is compared."""
-        return [job for model in self.settings for job in self.jobs_of(model)]
+    @cached_property
+    def jobs_by_model(self) -> dict[str, list[Job]]:
+        """The fits of each model, by split."""
+        return {
+            model: [self.benchmark.job("fit", model, params, seed) for seed in range(self.runs)]
+            for model, params in self.settings.items()
+        }
 
-    def jobs_of(self, model: str) -> list[Job]:
-        """The fits of one model, by split."""
-        params = self.settings[model]
-        return [self.benchmark.job("fit", model, params, seed) for seed in range(self.runs)]
+    def jobs(self) -> list[Job]:
+        """Return every fit of the comparison."""
+        return [job for jobs in self.jobs_by_model.values() for job in jobs]
 
     def rows(self, store: Store) -> list[Row]:
-        """Each model all of whose runs are there, in the order given."""
-        scores = {model: self._scores(store, model) for model in self.settings}
+        """Return a row for each model that has a record of every run, in the order given."""
+        scores = {model: _scores(store, jobs) for model, jobs in self.jobs_by_model.items()}
         reference = scores.get(REFERENCE)
         rows = []
-        for model, found in scores.items():
-            if found is None:
+        for model, known in scores.items():
+            if known is None:
                 continue
-            test, validation, ratio = found
+            test, validation, ratio = known
             difference = None
             if reference is not None and model != REFERENCE:
                 difference = paired_difference(reference[0], test, ratio)
-                if self.benchmark.split == "public":  # one split: the test is of differences over many
+                if self.benchmark.split == "public":  # one split: the test is about differences over many
                     difference = replace(difference, p=None)
             rows.append(Row(model, Summary.of(test), Summary.of(validation), difference))
         return rows
 
-    def _scores(self, store: Store, model: str) -> tuple[list[float], list[float], float] | None:
-        found = whole(store, self.jobs_of(model))
-        if found is None:
-            return None
-        scores = [(number(result, "test"), number(result, "val")) for result in found]
-        known = [(test, val) for test, val in scores if test is not None and val is not None]
-        if len(known) < len(scores):
-            return None
-        tests, validation = map(list, zip(*known, strict=True))
-        nodes = found[0]["nodes"]
-        return tests, validation, nodes["test"] / nodes["train"]
+
+def _scores(store: Store, jobs: list[Job]) -> tuple[list[float], list[float], float] | None:
+    """Return test scores, validation scores, and the number of test nodes per training node."""
+    results = all_results(store, jobs)
+    if results is None:
+        return None
+    scores = [(number(result, "test"), number(result, "val")) for result in results]
+    known = [(test, val) for test, val in scores if test is not None and val is not None]
+    if len(known) < len(scores):
+        return None
+    tests, validation = map(list, zip(*known, strict=True))
+    nodes = results[0]["nodes"]
+    return tests, validation, nodes["test"] / nodes["train"]
 
 
 def row_values(row: Row) -> dict[str, Any]:
-    """A row for programs: scores as shares of 1."""
+    """Return a row for JSON; scores are shares of 1."""
     values: dict[str, Any] = {
         "model": row.model,
         "mean": row.test.mean,

@@ -1,64 +1,79 @@
-"""Every model that is compared, by name: how it is made, and all that decides a fit of it."""
+"""The models that experiments compare: how each is made, and everything that decides a fit of it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from otherhalf.errors import InputError
+from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.baseline import BaselineClassifier
 from otherhalf.estimators.goal import GOALClassifier
-from otherhalf.estimators.settings import to_dict
-from otherhalf.experiments.runner.job import Job, plain
-from otherhalf.nn.models.registry import KINDS
+from otherhalf.experiments.runner.job import Job, canonical
+from otherhalf.nn.models.registry import MODELS
+from otherhalf.system.fields import to_dict
 
-TITLES = {"goal": "GOAL", **{name: kind.title for name, kind in KINDS.items()}}
-"""What papers call each model, by the name that the command line takes."""
-
-PAPERS = ("mlp", "gcn", "gat", "appnp", "sage", "chebynet", "gprgnn", "jknet", "goal")
-"""The nine of the paper's first table."""
-
-RIVALS = ("linkx", "acmgcn")
-"""Later models that are stronger on heterophilous graphs."""
-
-Classifier = GOALClassifier | BaselineClassifier
+GOAL = "goal"
 
 
-def check_model(name: str) -> None:
-    """Refuse a model that there is not."""
-    if name not in TITLES:
-        raise InputError(f"there is no model {name!r}: choose among {', '.join(TITLES)}")
+def title_of(model: str) -> str:
+    """Return the name of a model as papers write it; raise InputError if there is no such model."""
+    if model == GOAL:
+        return "GOAL"
+    if model not in MODELS:
+        raise InputError(f"there is no model {model!r}: choose among {', '.join((GOAL, *MODELS))}")
+    return MODELS[model].title
+
+
+def compared_models() -> tuple[str, ...]:
+    """Return the models of a full comparison: the paper's, GOAL as the last of them, then later models."""
+    names = [name for name, spec in MODELS.items() if spec.compared]
+    papers = [name for name in names if MODELS[name].in_paper]
+    return (*papers, GOAL, *(name for name in names if name not in papers))
 
 
 def make_model(
     name: str, params: Mapping[str, Any], seed: int, metric: str, device: str = "cpu"
-) -> Classifier:
-    """An unfitted model with these arguments, everything else at its default."""
-    check_model(name)
+) -> NodeClassifier:
+    """Return an unfitted model with these arguments; everything else has its default."""
+    title_of(name)  # raises InputError if there is no such model
     try:
-        if name == "goal":
+        if name == GOAL:
             return GOALClassifier(seed=seed, metric=metric, device=device, **params)
         return BaselineClassifier(name, seed=seed, metric=metric, device=device, **params)
     except TypeError as error:
         raise InputError(f"{name} does not take these settings ({error}): correct them") from error
 
 
-def configuration(name: str, params: Mapping[str, Any], metric: str, data: str) -> dict[str, Any]:
-    """All that decides a fit but data, split and seed: what was said, and what came of it.
+def configuration(name: str, params: Mapping[str, Any], metric: str, data_set: str = "") -> dict[str, Any]:
+    """Return what decides a fit besides data, split and seed: the arguments, and the settings they give.
 
-    What came of it stands beside what was said, because a preset or a default may change: then a run counts
-    as another one. A setting that is None is left out, so that one that is added later, with None for what
-    was done before, makes no other runs of those that there are.
+    The settings are listed too because a preset or a default may change: then it is another run. A setting
+    that is None is left out. So a new setting whose None means the old behaviour changes no run.
+
+    Args:
+        name: The model.
+        params: Its arguments.
+        metric: Metric that the validation nodes select by.
+        data_set: Name of the data set that the graph is by its content; empty for any other graph.
     """
-    resolved = _without_none(to_dict(make_model(name, params, 0, metric).resolved_settings(data)))
-    full: dict[str, Any] = plain({"params": dict(params), "settings": resolved, "metric": metric})
+    full: dict[str, Any] = json.loads(_configuration(name, canonical(dict(params)), metric, data_set))
     return full
 
 
-def model_of(job: Job, device: str = "cpu") -> Classifier:
-    """The model that a job describes, if this version would still fit it with the same settings."""
+@lru_cache(maxsize=10_000)  # the same settings are resolved for every split of a table
+def _configuration(name: str, params: str, metric: str, data_set: str) -> str:
+    given = json.loads(params)
+    settings = to_dict(make_model(name, given, 0, metric).resolved_settings(data_set))
+    return canonical({"params": given, "settings": _without_none(settings), "metric": metric})
+
+
+def model_of(job: Job, device: str = "cpu") -> NodeClassifier:
+    """Return the model of a job; raise InputError if this version resolves its settings differently."""
     params, metric = job.options["params"], job.options["metric"]
-    wanted = configuration(job.model, params, metric, job.data)
+    wanted = configuration(job.model, params, metric, job.data_set)
     if any(job.options[name] != value for name, value in wanted.items()):
         raise InputError(
             f"{job.model} on {job.data}: this version resolves its settings differently from the job's: plan "

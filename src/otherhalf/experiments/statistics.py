@@ -1,4 +1,4 @@
-"""From runs to a row of a table: mean and deviation, and whether two models differ."""
+"""Statistics of runs: mean and standard deviation, and whether two models differ."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Summary:
 
     @classmethod
     def of(cls, scores: Sequence[float]) -> Summary:
-        """Of at least one run."""
+        """Return the summary of one or more scores."""
         return cls(mean(scores), stdev(scores) if len(scores) > 1 else None, len(scores))
 
     def __str__(self) -> str:
@@ -30,7 +30,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Difference:
-    """One model less another over the same splits, and how likely so large a difference is by chance."""
+    """One model minus another over the same splits, and how likely so large a difference is by chance."""
 
     mean: float
     std: float | None
@@ -38,20 +38,20 @@ class Difference:
 
 
 def paired_difference(first: Sequence[float], second: Sequence[float], test_to_train: float) -> Difference:
-    r"""The corrected resampled t-test (Nadeau and Bengio 2003) of first − second, split by split.
+    r"""Return the corrected resampled t-test (Nadeau and Bengio 2003) of first − second, split by split.
 
     .. math::
         t = \frac{\bar d}{\sqrt{(1/n + n_{test}/n_{train})\, s_d^2}}, \quad n - 1 \text{ degrees of freedom}
 
-    Random splits of one graph share most of their nodes, so that n runs tell less than n independent ones
-    would; the second term under the root makes up for it. No p with fewer than three runs, nor where the
-    difference is the same on every split, as it may be by chance with few test nodes: then s_d = 0 says
-    nothing about other splits. 1 where the runs are equal throughout.
+    Random splits of one graph share most of their nodes, so n runs contain less information than n
+    independent ones; the second term under the root corrects for it. p is None for fewer than three runs, and
+    if the difference is the same on every split, as it may be by chance with few test nodes: then s_d = 0
+    says nothing about other splits. p is 1 if the scores are equal on every split.
 
     Args:
-        first: The scores of one model, by split.
-        second: Those of the other on the same splits, in the same order.
-        test_to_train: The number of test nodes divided by that of training nodes.
+        first: Scores of one model, by split.
+        second: Scores of the other model on the same splits.
+        test_to_train: Number of test nodes divided by the number of training nodes.
     """
     if len(first) != len(second):
         raise ValueError("the two models must have been run on the same splits")
@@ -69,6 +69,6 @@ def paired_difference(first: Sequence[float], second: Sequence[float], test_to_t
 
 
 def p_value(p: float, digits: int, equals: str = "") -> str:
-    """With so many digits; one that would be printed as zero is only said to be small."""
+    """Return p with this many digits; a p that would be printed as zero becomes "< 0.01" or the like."""
     least = 10.0**-digits
     return f"{equals}{p:.{digits}f}" if p >= least else f"< {least:.{digits}f}"

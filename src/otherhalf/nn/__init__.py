@@ -1,4 +1,4 @@
-"""Layers and models; :class:`ComplementedGraphConv` is a layer for anyone's PyG model."""
+"""Layers and models; :class:`ComplementedGraphConv` can be used in any PyG model."""
 
 from otherhalf.nn.conv import ComplementedGraphConv
 from otherhalf.nn.goal import GOAL

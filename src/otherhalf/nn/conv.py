@@ -1,4 +1,4 @@
-"""The Complemented Graph Convolution (Section 5)."""
+"""The Complemented Graph Convolution (https://arxiv.org/abs/2306.07608, Section 5)."""
 
 from __future__ import annotations
 
@@ -21,16 +21,14 @@ class Coefficients(nn.Module):
     r"""The four strengths :math:`\alpha, \beta, \gamma, \delta \in [0, 5]`, fixed or learned.
 
     Learned ones (GOAL\ :sub:`at`, Section 6.5) are kept in range by writing each as
-    :math:`5\,\mathrm{sigmoid}(\theta)`; gradient descent moves :math:`\theta`. A start at 0 or 5 is taken
-    a hundredth inwards, because the sigmoid has no gradient at its ends.
+    :math:`5\,\mathrm{sigmoid}(\theta)`; gradient descent moves :math:`\theta`. A start at 0 or 5 is moved
+    to 0.01 or 4.99, because the sigmoid has no gradient at its ends.
     """
 
     def __init__(self, start: Sequence[float] = (1.0, 1.0, 1.0, 1.0), *, learn: bool = False) -> None:
         super().__init__()
         if len(start) != 4 or not all(0.0 <= c <= COEFFICIENT_LIMIT for c in start):
-            raise ValueError(
-                f"four coefficients in [0, {COEFFICIENT_LIMIT:g}] are needed, not {tuple(start)}"
-            )
+            raise ValueError(f"coefficients must be 4 numbers from 0 to {COEFFICIENT_LIMIT:g}, not {start}")
         self.start = tuple(float(c) for c in start)
         self.learn = learn
         if learn:
@@ -38,20 +36,20 @@ class Coefficients(nn.Module):
             self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Go back to the start."""
+        """Set learned coefficients to their start values."""
         if self.learn:
             inward = [min(max(c, 0.01), COEFFICIENT_LIMIT - 0.01) / COEFFICIENT_LIMIT for c in self.start]
             with torch.no_grad():
                 self.theta.copy_(torch.tensor([math.log(c / (1 - c)) for c in inward]))
 
     def forward(self) -> Tensor:
-        """``[4]``: α, β, γ, δ, with a gradient when they are learned."""
+        """Return ``[4]``: α, β, γ, δ, with a gradient if they are learned."""
         if self.learn:
             return COEFFICIENT_LIMIT * torch.sigmoid(self.theta)
         return torch.tensor(self.start, dtype=torch.float64)
 
     def values(self) -> tuple[float, float, float, float]:
-        """α, β, γ, δ as plain numbers."""
+        """Return α, β, γ, δ as floats."""
         with torch.no_grad():
             alpha, beta, gamma, delta = self().tolist()
         return alpha, beta, gamma, delta
@@ -59,7 +57,7 @@ class Coefficients(nn.Module):
 
 class _Propagation(torch.autograd.Function):
     r"""P H with :math:`\mathbf{P} = \alpha\mathbf{I} + \beta\hat{\mathbf{A}}_o - \gamma\hat{\mathbf{A}}_t
-    - \delta\hat{\mathbf{A}}_t\hat{\mathbf{A}}_o`, and its gradient, written out.
+    - \delta\hat{\mathbf{A}}_t\hat{\mathbf{A}}_o`, with its gradient.
 
     With :math:`\mathbf{O} = \hat{\mathbf{A}}_o\mathbf{H}` the result is
     :math:`\alpha\mathbf{H} + \beta\mathbf{O} - \hat{\mathbf{A}}_t(\gamma\mathbf{H} + \delta\mathbf{O})`. With
@@ -72,7 +70,7 @@ class _Propagation(torch.autograd.Function):
         \langle\mathbf{G}, \mathbf{O}\rangle, -\langle\mathbf{T}, \mathbf{H}\rangle,
         -\langle\mathbf{T}, \mathbf{O}\rangle).
 
-    Left to autograd, each of the four terms would be a matrix of its own, forwards and backwards.
+    With autograd, each of the four terms would be a separate matrix, in both passes.
     """
 
     @staticmethod
@@ -115,7 +113,7 @@ class _Propagation(torch.autograd.Function):
 
 
 class ComplementedGraphConv(nn.Module):
-    r"""The Complemented Graph Convolution of "Finding the Missing-half" (ICML 2023), Section 5.1.
+    r"""The Complemented Graph Convolution (GOAL, https://arxiv.org/abs/2306.07608, Section 5.1).
 
     .. math::
         \mathbf{H}' = (\alpha\mathbf{I} + \beta\hat{\mathbf{A}}_o - \gamma\hat{\mathbf{A}}_t
@@ -123,7 +121,8 @@ class ComplementedGraphConv(nn.Module):
 
     with :math:`\hat{\mathbf{A}}_o` the normalised homophilic half, :math:`\hat{\mathbf{A}}_t` the
     normalised heterophilic half, and :math:`\alpha,\beta,\gamma,\delta \in [0, 5]` the strengths of self,
-    homophilic, heterophilic and combined information. The activation :math:`\sigma` is left to the caller.
+    homophilic, heterophilic and combined information. The layer does not apply the activation
+    :math:`\sigma`.
 
     :math:`\hat{\mathbf{A}}_t\hat{\mathbf{A}}_o` is never formed: with
     :math:`\mathbf{S} = \mathbf{H}\mathbf{W}` and :math:`\mathbf{O} = \hat{\mathbf{A}}_o\mathbf{S}`, it is
@@ -133,9 +132,9 @@ class ComplementedGraphConv(nn.Module):
     Args:
         in_channels: Width of H.
         out_channels: Width of H'.
-        coefficients: α, β, γ, δ; where they start when learned.
+        coefficients: α, β, γ, δ; their start values if they are learned.
         learn_coefficients: Whether gradient descent moves the coefficients (GOAL_at).
-        bias: Whether to add a bias, which the paper's formula does not have.
+        bias: Whether to add a bias. The paper's formula has none.
 
     Example, in any PyG model::
 
@@ -161,7 +160,7 @@ class ComplementedGraphConv(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Glorot weights, zero bias, coefficients at their start."""
+        """Draw the weights (Glorot), set the bias to 0 and the coefficients to their start values."""
         nn.init.xavier_uniform_(self.weight)
         if self.bias is not None:
             nn.init.zeros_(self.bias)
@@ -172,9 +171,9 @@ class ComplementedGraphConv(nn.Module):
     ) -> Tensor:
         """Convolve ``x`` over both halves.
 
-        ``homophilic`` and ``heterophilic`` are the two halves as PyG's ``edge_index`` (``[2, E]``, taken as
-        undirected), or as operators from :func:`~otherhalf.nn.ops.sparse.normalized_adjacency`, which saves
-        the normalisation at every call.
+        ``homophilic`` and ``heterophilic`` are the two halves as PyG's ``edge_index`` (``[2, E]``, read as
+        undirected edges), or as operators from :func:`~otherhalf.nn.ops.sparse.normalized_adjacency`, which
+        are not normalised again at every call.
         """
         nodes = x.shape[0]
         a_o, a_t = _operator(homophilic, nodes), _operator(heterophilic, nodes)
@@ -185,7 +184,7 @@ class ComplementedGraphConv(nn.Module):
         return h if self.bias is None else h + self.bias
 
     def propagate(self, h: Tensor, a_o: SparseOperator, a_t: SparseOperator) -> Tensor:
-        """(αI + βÂ_o − γÂ_t − δÂ_tÂ_o) h; a product whose fixed coefficients are zero is not computed."""
+        """Return (αI + βÂ_o − γÂ_t − δÂ_tÂ_o) h; products whose fixed coefficients are 0 are not computed."""
         return _Propagation.apply(h, self.coefficients(), a_o, a_t)  # type: ignore[no-any-return,no-untyped-call]
 
     def __repr__(self) -> str:
@@ -197,6 +196,6 @@ def _operator(half: SparseOperator | Tensor, num_nodes: int) -> SparseOperator:
     if isinstance(half, SparseOperator):
         return half
     if half.dim() != 2 or half.shape[0] != 2:
-        raise ValueError(f"a half of the graph is an edge_index of shape [2, E], not {tuple(half.shape)}")
+        raise ValueError(f"a half of a graph must be an edge_index of shape [2, E], not {tuple(half.shape)}")
     operator = normalized_adjacency(symmetric_adjacency(half.cpu().numpy(), num_nodes))
     return operator.to(half.device)

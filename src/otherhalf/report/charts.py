@@ -1,4 +1,4 @@
-"""The paper's figures, drawn from plain data; each is written as PNG and as SVG.
+"""The figures of the paper, drawn from rows of values and written as PNG and as SVG.
 
 The files depend on the data alone: no date, no random ids. matplotlib is imported when a figure is drawn.
 """
@@ -24,9 +24,9 @@ Row = Mapping[str, Any]
 
 DPI = 150
 COLUMNS = 4
-"""Panels side by side at most."""
+"""Largest number of panels in a row."""
 
-# Okabe and Ito's palette, which people of all kinds of colour vision can tell apart.
+# The palette of Okabe and Ito, whose colours people with any colour vision can distinguish.
 BLUE, ORANGE, GREEN, GREY, SKY = "#0072B2", "#D55E00", "#009E73", "#6E6E6E", "#56B4E9"
 
 STYLE: dict[str, Any] = {
@@ -49,7 +49,7 @@ STYLE: dict[str, Any] = {
     "legend.frameon": False,
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
-    "svg.hashsalt": "otherhalf",  # else the ids in the file are random
+    "svg.hashsalt": "otherhalf",  # otherwise the ids in the file are random
     "svg.fonttype": "none",  # text stays text
 }
 
@@ -60,7 +60,7 @@ TOPOLOGIES = {
     "random": ("Random graph", GREEN, "^"),
     "given": ("Given graph", GREY, "D"),
 }
-"""Series of :func:`homophily_points`: the words, the colour and the mark, which tells without colour."""
+"""Series of :func:`homophily_points`: label, colour and marker, which is clear without colour too."""
 
 FILTER_CURVES = {
     "low": ("Low-pass, (I + Â)/2", BLUE, "o", "-"),
@@ -71,15 +71,14 @@ FILTER_CURVES = {
 
 
 def cosine_distributions(panels: Sequence[Row], path: str | Path) -> tuple[Path, Path]:
-    """The cosines of connected and of random pairs, one panel for each data set (label ``fig:cosine comp``).
+    """Draw the cosines of connected and random pairs, one panel for each data set (``fig:cosine comp``).
 
-    The axis of a panel leaves out what lies beyond all but a thousandth of both distributions, by whole
-    tenths.
+    The axis of a panel ends at tenths, beyond which less than a thousandth of each distribution remains.
 
     Args:
         panels: Each with ``name``, ``ks``, ``bin_edges``, ``connected`` and ``random``; ``vars(diagnosis)``
             of a :class:`~otherhalf.diagnosis.verdict.Diagnosis` is one.
-        path: Where to write; the ending does not matter.
+        path: Path of the two files, with or without their ending.
 
     Returns:
         The PNG and the SVG file.
@@ -114,7 +113,7 @@ def cosine_distributions(panels: Sequence[Row], path: str | Path) -> tuple[Path,
 
 
 def _visible_range(edges: list[float], *distributions: list[float]) -> tuple[float, float]:
-    """From where to where a thousandth of a distribution or more lies outside, widened to whole tenths."""
+    """Return the ends of the axis: tenths outside of which each distribution has less than a thousandth."""
     low, high = edges[-1], edges[0]
     for heights in distributions:
         widths = [after - before for before, after in pairwise(edges)]
@@ -126,17 +125,17 @@ def _visible_range(edges: list[float], *distributions: list[float]) -> tuple[flo
             if total - before >= total / 1000:
                 high = max(high, edges[index + 1])
             before += part
-    # The hundredth of a step keeps 0.30000000000000004 from being taken for more than 0.3.
+    # Without the hundredth of a step, 0.30000000000000004 would count as more than 0.3.
     return math.floor(10 * low + 0.01) / 10, math.ceil(10 * high - 0.01) / 10
 
 
 def homophily_points(rows: Sequence[Row], path: str | Path) -> tuple[Path, Path]:
-    """The homophily of found, kNN, random and given topologies (label ``fig:comp_homophily``).
+    """Draw the homophily of the missing half, kNN, random and given topologies (``fig:comp_homophily``).
 
     Args:
         rows: Each with ``dataset``, ``topology`` (a key of :data:`TOPOLOGIES`), ``mean`` and ``std`` over
-            repeats (None: no bar). Data sets stand in the order in which they come.
-        path: Where to write; the ending does not matter.
+            repeats (None: no bar). The data sets keep the order of the rows.
+        path: Path of the two files, with or without their ending.
 
     Returns:
         The PNG and the SVG file.
@@ -150,13 +149,13 @@ def homophily_points(rows: Sequence[Row], path: str | Path) -> tuple[Path, Path]
         axes = figure.subplots()
         for index, key in enumerate(present):
             label, colour, mark = TOPOLOGIES[key]
-            own = [row for row in rows if row["topology"] == key]
-            # Side by side within a data set, so that neither points nor bars hide each other.
+            points = [row for row in rows if row["topology"] == key]
+            # Side by side within a data set, so that points and bars do not hide each other.
             shift = 0.15 * (index - (len(present) - 1) / 2)
             axes.errorbar(
-                [datasets.index(row["dataset"]) + shift for row in own],
-                [row["mean"] for row in own],
-                yerr=[row["std"] or 0.0 for row in own],
+                [datasets.index(row["dataset"]) + shift for row in points],
+                [row["mean"] for row in points],
+                yerr=[row["std"] or 0.0 for row in points],
                 fmt=mark,
                 color=colour,
                 markersize=5,
@@ -177,12 +176,12 @@ def homophily_points(rows: Sequence[Row], path: str | Path) -> tuple[Path, Path]
 
 
 def filter_curves(rows: Sequence[Row], path: str | Path) -> tuple[Path, Path]:
-    """The accuracy of linear filters over homophily (label ``fig:compare different filters``).
+    """Draw the accuracy of linear filters over homophily (``fig:compare different filters``).
 
     Args:
         rows: Each with ``homophily``, ``filter`` (a key of :data:`FILTER_CURVES`), ``mean`` and ``std`` of
             the accuracy over repeats (None: no band).
-        path: Where to write; the ending does not matter.
+        path: Path of the two files, with or without their ending.
 
     Returns:
         The PNG and the SVG file.
@@ -192,11 +191,11 @@ def filter_curves(rows: Sequence[Row], path: str | Path) -> tuple[Path, Path]:
     with _figure(path, (4.6, 3.5)) as figure:
         axes = figure.subplots()
         for key, (label, colour, mark, line) in FILTER_CURVES.items():
-            own = sorted(
+            points = sorted(
                 (row for row in rows if row["filter"] == key), key=lambda row: float(row["homophily"])
             )
-            if own:
-                _curve(axes, own, label, colour, mark, line)
+            if points:
+                _curve(axes, points, label, colour, mark, line)
         axes.set_xlabel("Homophily of the graph (share of edges within a class)")
         axes.set_ylabel("Test accuracy")
         axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
@@ -218,7 +217,7 @@ def _curve(axes: Axes, rows: list[Row], label: str, colour: str, mark: str, line
 
 @contextmanager
 def _figure(path: str | Path, size: tuple[float, float]) -> Iterator[Figure]:
-    """A figure in the common style, written when the block ends."""
+    """Yield a figure in the common style, and write it when the block ends."""
     files = _files(path)
     for file in files:
         check_place(file)
@@ -226,8 +225,8 @@ def _figure(path: str | Path, size: tuple[float, float]) -> Iterator[Figure]:
     import matplotlib
     from matplotlib.figure import Figure
 
-    # The user's own matplotlibrc has no say. The backend is left as it is: a Figure that pyplot does not
-    # know draws with Agg and needs no display.
+    # The matplotlibrc of the user is not used. The backend stays as it is: a Figure made without pyplot draws
+    # with Agg and needs no display.
     style: dict[Any, Any] = {**matplotlib.rcParamsDefault}
     style.pop("backend", None)
     with matplotlib.rc_context(style | STYLE):
@@ -240,15 +239,15 @@ def _figure(path: str | Path, size: tuple[float, float]) -> Iterator[Figure]:
 
 
 def check_drawing(folder: Path) -> None:
-    """Refuse, before the long work, a folder that figures could not be written to, or no means to draw."""
+    """Raise InputError if figures cannot be drawn or written to the folder; call it before long work."""
     check_folder(folder)
     if find_spec("matplotlib") is None:
-        raise InputError("figures need matplotlib, which is absent: pip install 'otherhalf[report]'")
+        raise InputError("figures need matplotlib: run `pip install 'otherhalf[report]'`")
 
 
 def _files(path: str | Path) -> tuple[Path, Path]:
     path = Path(path)
-    stem = path.stem if path.suffix in (".png", ".svg") else path.name  # cora@0.3 has no ending
+    stem = path.stem if path.suffix in (".png", ".svg") else path.name  # .3 in cora@0.3 is no ending
     return path.with_name(f"{stem}.png"), path.with_name(f"{stem}.svg")
 
 

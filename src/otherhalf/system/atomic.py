@@ -1,4 +1,4 @@
-"""Files appear whole or not at all, so that a kill in mid-write never leaves half a file behind."""
+"""Write files so that a reader, or a kill at any time, finds the old file or the complete new one."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def check_place(path: str | Path, endings: tuple[str, ...] = ()) -> None:
-    """Refuse, before the long work and not after it, a file that could not be written at its end.
+    """Raise InputError if the file could not be written; call it before long work, not after it.
 
-    The folder is made if it is missing. ``endings`` are those that the file may have; default: any.
+    The folder is created if it is missing. ``endings`` are those that the file may have; default: any.
     """
     path = Path(path)
     if endings and path.suffix not in endings:
@@ -30,7 +30,7 @@ def check_place(path: str | Path, endings: tuple[str, ...] = ()) -> None:
 
 
 def check_folder(folder: str | Path) -> None:
-    """Make a folder if it is missing, and refuse one that cannot be made or written to."""
+    """Create the folder if it is missing. Raise InputError if it cannot be created or written to."""
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -38,18 +38,17 @@ def check_folder(folder: str | Path) -> None:
             pass
     except OSError as error:
         raise InputError(
-            f"{folder} is no folder that can be written to ({error.strerror}): choose another place"
+            f"{folder} is no folder that can be written to ({error.strerror}): choose another folder"
         ) from error
 
 
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path in the folder of ``path``; on success it takes the place of ``path``.
+    """Yield a temporary path in the folder of ``path``, and rename it to ``path`` when the block ends.
 
-    The folder is made if it is missing. The temporary name keeps the suffix of ``path``, because
-    writers such as ``numpy.savez`` append one of their own otherwise. If the block raises, the
-    temporary file is removed and what stood at ``path`` before still stands there; where the disk is full,
-    that is an InputError.
+    The folder is created if it is missing. The temporary name has the suffix of ``path``, because writers
+    such as ``numpy.savez`` otherwise append their own. If the block raises, the temporary file is removed and
+    ``path`` stays as it was. Raise InputError if the disk is full.
     """
     path = Path(path)
     try:
@@ -70,7 +69,7 @@ def _temporary_file(path: Path) -> Iterator[Path]:
     os.close(handle)
     temporary = Path(name)
     try:
-        # mkstemp makes files private; give this one the rights any new file of the user would have.
+        # mkstemp makes private files; this one gets the permissions of any new file of the user.
         temporary.chmod(0o666 & ~_umask())
         yield temporary
         _flush_to_disk(temporary)
@@ -78,7 +77,7 @@ def _temporary_file(path: Path) -> Iterator[Path]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    if os.name == "posix":  # makes the new name itself durable; Windows cannot open a folder
+    if os.name == "posix":  # makes the new name durable too; Windows cannot open a folder
         _flush_to_disk(path.parent)
 
 

@@ -1,10 +1,9 @@
-"""Checks at the door of :class:`~otherhalf.graph.Graph`: each wrong input gets one sentence with the fix."""
+"""Checks of the arrays of a Graph: one sentence with the fix for each wrong input."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,49 +11,18 @@ import pandas as pd
 import scipy.sparse as sp
 
 from otherhalf.errors import InputError
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float32]
-
-_T = TypeVar("_T")
-
-UNKNOWN = -1
-"""The class code of a node whose label is not known."""
-
-
-def frozen(value: _T) -> _T:
-    """A view of an array, or the same sparse matrix, that cannot be written through; else the value."""
-    if isinstance(value, np.ndarray):
-        view = value.view()
-        view.setflags(write=False)
-        return view
-    if isinstance(value, sp.csr_matrix):
-        for part in (value.data, value.indices, value.indptr):
-            part.setflags(write=False)
-    return value
-
-
-class Frozen:
-    """A dataclass whose arrays stay read-only through pickle and copy, which forget numpy's flag."""
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The fields alone: what is cached beside them can be computed again.
-        return {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for key, value in state.items():
-            object.__setattr__(self, key, frozen(value))
+from otherhalf.system.arrays import UNKNOWN, FloatArray, IntArray, distinct_keys, frozen
 
 
 def _rectangular(what: str, values: Any) -> npt.NDArray[Any]:
     try:
         return np.asarray(values)
-    except ValueError as error:  # numpy's way to refuse a ragged list
+    except ValueError as error:  # numpy raises it for a ragged list
         raise InputError(f"the {what} have rows of different lengths: make every row equally long") from error
 
 
 def checked_indices(what: str, values: Any) -> IntArray:
-    """Node indices from a list of indices or a mask; ``what`` names them in the message."""
+    """Return node indices from a list of indices or a mask; ``what`` is their name in messages."""
     array = _rectangular(f"{what} indices", values)
     if array.dtype == bool and array.ndim == 1:
         return np.flatnonzero(array)
@@ -69,7 +37,7 @@ def checked_indices(what: str, values: Any) -> IntArray:
 
 
 def checked_features(x: Any) -> FloatArray | sp.csr_matrix:
-    """An own, read-only float32 copy of the features: all finite, one row per node."""
+    """Return a read-only float32 copy of the features. Raise InputError if one is not finite."""
     sparse = sp.issparse(x)
     if not sparse:
         x = _rectangular("features", x)
@@ -80,11 +48,11 @@ def checked_features(x: Any) -> FloatArray | sp.csr_matrix:
     if x.shape[1] == 0:
         raise InputError(
             "the nodes have no features: give at least one numeric feature column "
-            "(the degree or a constant will do)"
+            "(such as the degree, or a constant)"
         )
     if x.dtype.kind not in "biuf":
         raise InputError(f"the features are {x.dtype}, not numbers: give numeric columns only")
-    with np.errstate(over="ignore"):  # what is too large becomes infinite and is reported below
+    with np.errstate(over="ignore"):  # a number that is too large becomes infinite; see below
         x = sp.csr_matrix(x, dtype=np.float32, copy=True) if sparse else np.array(x, np.float32, order="C")
     if sparse:
         x.sum_duplicates()
@@ -105,7 +73,7 @@ def checked_features(x: Any) -> FloatArray | sp.csr_matrix:
 
 
 def checked_labels(y: Any, classes: Any, n: int) -> tuple[IntArray, npt.NDArray[Any]]:
-    """Class codes (unknown = −1) and the label that each code stands for."""
+    """Return class codes (unknown = −1) and the label that each code stands for."""
     if classes is not None:
         classes = _checked_classes(classes)
     codes = np.full(n, UNKNOWN, dtype=np.int64)
@@ -123,23 +91,22 @@ def checked_labels(y: Any, classes: Any, n: int) -> tuple[IntArray, npt.NDArray[
         if not numeric and len(known):
             raise InputError(
                 f"the label {str(known.iloc[0])!r} is not a code: with classes given, y holds whole numbers "
-                "0 … C−1, the places in classes"
+                "0 … C−1, the positions in classes"
             )
-        codes[rows] = _whole_numbers(known.to_numpy())
+        codes[rows] = _checked_integers(known.to_numpy())
         if codes.max(initial=UNKNOWN) >= len(classes):
             raise InputError(
                 f"the label code {codes.max()} is outside −1 … {len(classes) - 1}: with classes given, y "
-                "holds codes into them"
+                "holds the positions in classes"
             )
         return codes, classes
     if numeric:
-        labels = _whole_numbers(known.to_numpy())
+        labels = _checked_integers(known.to_numpy())
         given = labels != UNKNOWN
     else:
         labels = known.map(lambda label: str(label).strip()).to_numpy(dtype=str)
         given = (labels != "") & (labels != str(UNKNOWN))
-    names, places = np.unique(labels[given], return_inverse=True)
-    codes[rows[given]] = places
+    names, codes[rows[given]] = np.unique(labels[given], return_inverse=True)
     return codes, names
 
 
@@ -147,7 +114,7 @@ def _label_series(y: Any, n: int) -> pd.Series[Any]:
     if isinstance(y, pd.Series):
         values = y.reset_index(drop=True)
     else:
-        # A list is taken object by object: numpy would turn ["a", nan] into the two texts "a" and "nan".
+        # A list becomes an array of objects: numpy would turn ["a", nan] into the two texts "a" and "nan".
         array = np.asarray(y) if hasattr(y, "__array__") else np.asarray(y, dtype=object)
         if array.ndim > 1 and array.shape != (n, 1):
             raise InputError(f"the labels have the shape {array.shape}: give one class per node, [N]")
@@ -157,11 +124,11 @@ def _label_series(y: Any, n: int) -> pd.Series[Any]:
     return values
 
 
-def _whole_numbers(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    whole = np.isfinite(numbers) & (numbers == np.round(numbers))
-    if not whole.all():
+def _checked_integers(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    integral = np.isfinite(numbers) & (numbers == np.round(numbers))
+    if not integral.all():
         raise InputError(
-            f"the label {numbers[~whole][0]} is not a whole number: give classes, not measurements, as labels"
+            f"the label {numbers[~integral][0]} is not a whole number: give classes, not measurements"
         )
     if numbers.size and numbers.min() < UNKNOWN:
         raise InputError(
@@ -173,7 +140,7 @@ def _whole_numbers(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _checked_classes(classes: Any) -> npt.NDArray[Any]:
-    array = np.array(classes)  # a copy: the caller's array stays the caller's
+    array = np.array(classes)  # a copy, which the caller cannot change
     if array.dtype.kind not in "iu":
         array = array.astype(str)
     if array.ndim != 1:
@@ -183,21 +150,15 @@ def _checked_classes(classes: Any) -> npt.NDArray[Any]:
     return array
 
 
-def distinct_keys(keys: IntArray) -> IntArray:
-    """Each of the whole numbers ≥ 0 once, sorted: by a plain sort, ten times as quick as np.unique here."""
-    ordered = np.sort(keys)
-    return ordered[np.diff(ordered, prepend=-1) > 0]
-
-
 def simple_edges(edges: Any, n: int, directed: bool) -> tuple[IntArray, int, int]:
-    """The edges of a simple graph, sorted, and how many self loops and repeats were dropped."""
+    """Return the edges of a simple graph, sorted, and the numbers of self loops and repeats dropped."""
     array = _rectangular("edges", edges)
     if array.ndim != 2 or array.shape[0] != 2:
         raise InputError(
             f"the edges have the shape {array.shape}: give [2, E], sources in row 0, targets in row 1"
         )
     if array.size and array.dtype.kind not in "iu":
-        raise InputError(f"the edges are {array.dtype}: give whole node indices 0 … N−1")
+        raise InputError(f"the edges are {array.dtype}: give integers 0 … N−1")
     if array.size and (array.min() < 0 or array.max() >= n):
         bad = int(array.min() if array.min() < 0 else array.max())
         raise InputError(f"an edge ends at node {bad}, but the nodes are 0 … {n - 1}: correct the edge list")
@@ -216,27 +177,25 @@ def simple_edges(edges: Any, n: int, directed: bool) -> tuple[IntArray, int, int
 
 
 def checked_ids(ids: Sequence[Any] | npt.NDArray[Any] | None, n: int) -> npt.NDArray[Any] | None:
-    """Distinct node ids, as whole numbers or text."""
+    """Return distinct node ids, as integers or text."""
     if ids is None:
         return None
-    # A list is taken object by object, as with labels; and a copy is made of the caller's array.
+    # A list becomes an array of objects, as with labels; an array is copied.
     array = np.array(ids) if hasattr(ids, "__array__") else np.array(ids, dtype=object)
     if array.shape != (n,):
         raise InputError(f"the ids have the shape {array.shape} for {n} nodes: give one id per node")
     if pd.isna(array).any():
-        raise InputError(f"the node at place {int(np.argmax(pd.isna(array)))} has no id: fill it in")
+        raise InputError(f"node {int(np.argmax(pd.isna(array)))} has no id: give every node an id")
     if array.dtype == object:
         array = pd.Series(array).infer_objects().to_numpy()
     if array.dtype.kind == "f" and np.all(array == np.round(array)) and np.all(np.abs(array) < 2**53):
-        array = array.astype(np.int64)  # 1.0 is what a table with a gap makes of the id 1
+        array = array.astype(np.int64)  # in a table with a gap the id 1 becomes 1.0
     if array.dtype.kind not in "iu":
         array = array.astype(str)
         if (array == "").any():
-            raise InputError(f"the node at place {int(np.argmax(array == ''))} has no id: fill it in")
+            raise InputError(f"node {int(np.argmax(array == ''))} has no id: give every node an id")
     names, counts = np.unique(array, return_counts=True)
     if len(names) < n:
         twice = names[counts > 1][0]
-        raise InputError(
-            f"the node id {str(twice)!r} occurs more than once: give every node an id of its own"
-        )
+        raise InputError(f"the node id {str(twice)!r} occurs more than once: give every node another id")
     return array

@@ -1,23 +1,53 @@
-"""What the C library does with freed memory."""
+"""The memory of this process: what the C library does with freed memory, and the peak."""
 
 from __future__ import annotations
 
 import ctypes
+import sys
 from contextlib import suppress
+from pathlib import Path
 
 MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # malloc.h: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD
 
+STATUS = Path("/proc/self/status")
+CLEAR_REFS = Path("/proc/self/clear_refs")
+
 
 def keep_freed_memory() -> None:
-    """Let this process keep what it frees for its next use, where the C library is glibc.
+    """Let this process keep the memory that it frees for its next use, where the C library is glibc.
 
-    Training frees and asks for matrices of the same sizes in every epoch. By default the large ones go back
-    to the system each time and come back as empty pages, one fault for each: on Amazon Computers an epoch of
-    a GCN takes a sixth less time without that. It is for whole programs to decide, so the library itself
-    never calls this; the command line and the runs of an experiment do.
+    Training frees and requests matrices of the same sizes in every epoch. By default the large ones go back
+    to the system each time and return as empty pages, with one page fault for each: on Amazon Computers an
+    epoch of a GCN takes a sixth less time without that. The setting affects the entire process, so the
+    library never calls this function; the command line and the runs of an experiment do.
     """
     with suppress(AttributeError, OSError, TypeError):  # another C library, or another system
         mallopt = ctypes.CDLL(None).mallopt
         if not mallopt(MMAP_THRESHOLD, 1 << 30):
-            mallopt(MMAP_THRESHOLD, 1 << 25)  # older ones refuse more
+            mallopt(MMAP_THRESHOLD, 1 << 25)  # older versions allow no more
         mallopt(TRIM_THRESHOLD, (1 << 31) - 1)
+
+
+def peak_memory_mb() -> float:
+    """Return the largest resident size of this process so far, in units of 2²⁰ bytes.
+
+    On Linux the peak counts from the last :func:`reset_peak_memory`. ``ru_maxrss``, which other systems have,
+    cannot be reset, and a new process starts with that of its parent.
+    """
+    with suppress(OSError):
+        for line in STATUS.read_text(encoding="utf-8").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    import resource  # only on Unix
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024
+
+
+def reset_peak_memory() -> None:
+    """Give freed memory back, and set the peak of :func:`peak_memory_mb` to the present size, if possible."""
+    with suppress(AttributeError, OSError, TypeError):  # another C library, or another system
+        ctypes.CDLL(None).malloc_trim(0)
+    # "r+" does not create the file where there is none.
+    with suppress(OSError), CLEAR_REFS.open("r+", encoding="ascii") as file:
+        file.write("5")

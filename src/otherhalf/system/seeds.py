@@ -1,4 +1,4 @@
-"""Random numbers that a seed alone determines."""
+"""Random numbers that depend on a seed alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from otherhalf.errors import InputError
 
 
 def generator(seed: int) -> np.random.Generator:
-    """A generator of its own for this seed, which neither reads nor moves numpy's global state."""
+    """Return a new generator for this seed. It neither reads nor changes numpy's global state."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InputError(f"the seed {seed!r} is not a whole number of 0 or more: give such a number")
+        raise InputError(f"the seed must be an integer ≥ 0, not {seed!r}")
     return np.random.default_rng(int(seed))

@@ -1,112 +1,68 @@
-"""One training loop for every model: early stopping, best weights restored, checkpoints that resume."""
+"""The training loop of all models: early stopping, best weights, checkpoints."""
 
 from __future__ import annotations
 
-import json
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from otherhalf.errors import InputError
-from otherhalf.system.atomic import atomic_write
+from otherhalf.system.fields import integer, number, setting
+from otherhalf.training.checkpoint import Checkpoint, History
 
 SECONDS_BETWEEN_CHECKPOINTS = 2.0
+
+OnStep = Callable[[str, int, int], Any]
+"""Progress callback (stage, done, total)."""
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How a model is trained: Adam, until ``patience`` epochs bring nothing better or ``epochs`` are over."""
+    """Adam's settings; the training ends after ``epochs``, or ``patience`` epochs without improvement."""
 
-    lr: float = 0.01
-    weight_decay: float = 5e-4
-    epochs: int = 500
-    patience: int = 100
-
-
-@dataclass
-class History:
-    """What happened, epoch by epoch; ``best_epoch`` is the one whose weights were kept."""
-
-    losses: list[float] = field(default_factory=list)
-    scores: list[list[float]] = field(default_factory=list)
-    best_epoch: int = -1
-    done: bool = False
-
-    @property
-    def epochs(self) -> int:
-        """The number of epochs trained."""
-        return len(self.losses)
-
-    @property
-    def best_score(self) -> list[float]:
-        """The score of the best epoch; empty before the first."""
-        return self.scores[self.best_epoch] if self.best_epoch >= 0 else []
+    lr: float = setting(0.01, number(0, above=True))
+    weight_decay: float = setting(5e-4, number(0))
+    epochs: int = setting(500, integer(1))
+    patience: int = setting(100, integer(1))
 
 
 @dataclass(frozen=True)
-class Checkpoint:
-    """Where a stage of training keeps its state, and whose it is.
+class Monitor:
+    """Keeps the state of the stages of a fit, and reports their progress.
 
-    ``owner`` identifies the run (data, settings, seed): a state of another run is never taken up.
+    Attributes:
+        folder: Folder of the checkpoints; None for no checkpoints.
+        owner: Identity of the run (data, settings, seed).
+        on_step: Progress callback (stage, done, total).
     """
 
-    path: Path
-    owner: str
+    folder: Path | None = None
+    owner: str = ""
+    on_step: OnStep | None = None
 
-    def save(
-        self, model: nn.Module, optimizer: torch.optim.Optimizer, best: dict[str, Tensor], history: History
-    ) -> None:
-        """Write everything the next epoch depends on, to a temporary file and then into place."""
-        tensors = {f"model/{k}": v for k, v in model.state_dict().items()}
-        tensors |= {f"best/{k}": v for k, v in best.items()}
-        for index, state in optimizer.state_dict()["state"].items():
-            tensors |= {f"adam/{index}/{k}": torch.as_tensor(v) for k, v in state.items()}
-        tensors["rng"] = torch.get_rng_state()
-        metadata = {"owner": self.owner, "history": json.dumps(vars(history))}
-        with atomic_write(self.path) as temporary:
-            save_file({k: v.contiguous().clone() for k, v in tensors.items()}, temporary, metadata=metadata)
+    def checkpoint(self, stage: str) -> Checkpoint | None:
+        """Return the checkpoint of a stage, or None without a folder."""
+        return None if self.folder is None else Checkpoint(self.folder / f"{stage}.safetensors", self.owner)
 
-    def restore(
-        self, model: nn.Module, optimizer: torch.optim.Optimizer
-    ) -> tuple[dict[str, Tensor], History] | None:
-        """Put a saved state back, or return None where there is none."""
-        if not self.path.exists():
-            return None
-        try:
-            with safe_open(self.path, framework="pt") as file:
-                metadata = file.metadata() or {}  # None in a file that was not written here
-                tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
-        except (OSError, ValueError, RuntimeError, SafetensorError) as error:
-            raise InputError(
-                f"the checkpoint {self.path} cannot be read ({error}): delete it and start without --resume"
-            ) from error
-        if metadata.get("owner") != self.owner:
-            raise InputError(
-                f"the checkpoint {self.path} belongs to a run with other data, settings or seed: "
-                "give the same ones, or start anew without --resume"
-            )
-        model.load_state_dict(_under("model/", tensors))
-        adam: dict[int, dict[str, Tensor]] = {}
-        for key, value in _under("adam/", tensors).items():
-            index, name = key.split("/")
-            adam.setdefault(int(index), {})[name] = value
-        optimizer.load_state_dict({**optimizer.state_dict(), "state": adam})
-        torch.set_rng_state(tensors["rng"])
-        return _under("best/", tensors), History(**json.loads(metadata["history"]))
+    def report(self, stage: str, done: int, total: int) -> None:
+        """Report the progress of a stage."""
+        if self.on_step is not None:
+            self.on_step(stage, done, total)
+
+
+SILENT = Monitor()
 
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Random numbers from ``seed`` inside, the caller's own afterwards as if nothing had happened."""
+    """Draw torch's random numbers from ``seed`` inside; leave the caller's generator as it was."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         yield
@@ -114,36 +70,36 @@ def seeded(seed: int) -> Iterator[None]:
 
 def train(
     model: nn.Module,
-    loss: Callable[[], Tensor],
+    loss: Callable[[Tensor], Tensor],
+    batches: Sequence[Tensor],
     score: Callable[[], tuple[float, ...]],
     settings: TrainingSettings,
     *,
-    checkpoint: Checkpoint | None = None,
-    on_epoch: Callable[[int, int], Any] | None = None,
+    stage: str = "",
+    monitor: Monitor = SILENT,
 ) -> History:
     """Train ``model`` in place and leave it with the weights of its best epoch.
 
     Args:
-        model: What is trained, and saved.
-        loss: The training loss of one full step, with the model in training mode.
-        score: How good the model is on validation data, larger is better, the first differing entry
-            decides; called with the model in evaluation mode and without gradients.
-        settings: Step size, decay, length and patience.
-        checkpoint: Where to keep the state, and to take it up if it is there.
-        on_epoch: Told (epochs done, epochs at most) after every epoch.
+        model: The model.
+        loss: Maps a batch of nodes to its training loss, with the model in training mode.
+        batches: The nodes of every step of an epoch. One batch of all nodes is the full-batch training.
+        score: Returns the score of the model on validation data: larger is better, and the first entry that
+            differs decides. Called with the model in evaluation mode and without gradients.
+        settings: Learning rate, decay, length and patience.
+        stage: Name of this training among the stages of a fit.
+        monitor: Checkpoint and progress of the stage.
     """
     optimizer = _optimizer(model, settings)
     history, best = History(), _copy(model)
+    checkpoint = monitor.checkpoint(stage)
     if checkpoint is not None and (saved := checkpoint.restore(model, optimizer)) is not None:
         best, history = saved
     last_saved = time.monotonic()
     while not history.done:
         model.train()
-        optimizer.zero_grad()
-        objective = loss()
-        if math.isfinite(value := float(objective.detach())):
-            objective.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
+        value = _epoch(optimizer, loss, batches)
+        if math.isfinite(value):
             history.losses.append(value)
             model.eval()
             with torch.no_grad():
@@ -154,23 +110,38 @@ def train(
             history.done = history.epochs >= settings.epochs or waited >= settings.patience
         elif history.best_epoch < 0:
             raise InputError(
-                "the training loss is not finite from the start: bring the features to a common scale"
+                "the training loss is not finite in the first epoch: bring the features to a common scale"
             )
         else:
-            history.done = True  # diverged; the best weights were before that
+            history.done = True  # diverged; the best weights are those of an earlier epoch
         now = time.monotonic()
         if checkpoint is not None and (history.done or now - last_saved > SECONDS_BETWEEN_CHECKPOINTS):
             checkpoint.save(model, optimizer, best, history)
             last_saved = now
-        if on_epoch is not None:
-            on_epoch(history.epochs, settings.epochs)
+        monitor.report(stage, history.epochs, settings.epochs)
     model.load_state_dict(best)
     model.eval()
     return history
 
 
+def _epoch(
+    optimizer: torch.optim.Optimizer, loss: Callable[[Tensor], Tensor], batches: Sequence[Tensor]
+) -> float:
+    """Take one step for each batch and return the mean loss; stop before the step if a loss is not finite."""
+    values = []
+    for batch in batches:
+        optimizer.zero_grad()
+        objective = loss(batch)
+        values.append(float(objective.detach()))
+        if not math.isfinite(values[-1]):
+            return values[-1]
+        objective.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+    return sum(values) / len(values)
+
+
 def _optimizer(model: nn.Module, settings: TrainingSettings) -> torch.optim.Optimizer:
-    # Decay would pull the coefficients' θ to 0, that is α = β = γ = δ = 2.5: they are left out of it.
+    # No decay of θ: it would pull θ to 0, that is α = β = γ = δ = 2.5.
     named = list(model.named_parameters())
     groups: list[dict[str, Any]] = [
         {"params": [p for name, p in named if not name.endswith("theta")]},
@@ -183,7 +154,3 @@ def _optimizer(model: nn.Module, settings: TrainingSettings) -> torch.optim.Opti
 
 def _copy(model: nn.Module) -> dict[str, Tensor]:
     return {k: v.detach().clone() for k, v in model.state_dict().items()}
-
-
-def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from otherhalf.data.formats.geom_gcn import EDGES, NODES, NUM_SPLITS, split_file
+from otherhalf.data.formats.geom_gcn import EDGES, NODES, NUM_SPLITS, read_geom_gcn, split_file
 from otherhalf.data.source import Columns, open_data
 from otherhalf.errors import InputError
 
@@ -33,6 +33,16 @@ def test_direction_is_kept_where_it_is_asked_for(folder):
     graph = open_data(str(folder), Columns(directed=True))
     assert graph.directed
     assert sorted(graph.edges.T.tolist()) == [[0, 1], [1, 0], [3, 2], [4, 2]]
+
+
+def test_actor_has_columns_instead_of_rows_and_a_given_number_of_them(folder):
+    (folder / NODES).write_text("node_id\tfeature\tlabel\n2\t2\t1\n0\t0\t0\n1\t1,2,2\t1\n")
+    (folder / EDGES).write_text("node_id\tnode_id\n0\t1\n1\t0\n2\t2\n2\t1\n")
+    graph = read_geom_gcn(folder, "tiny", "", indices=4)
+    assert graph.x.toarray().tolist() == [[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 1, 0]]
+    assert graph.y.tolist() == [0, 1, 1]
+    assert graph.edges.T.tolist() == [[0, 1], [1, 2]]
+    assert graph.dropped_self_loops == 1
 
 
 def test_columns_instead_of_rows(folder):

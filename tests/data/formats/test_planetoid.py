@@ -79,7 +79,7 @@ def test_a_malicious_pickle_is_refused_and_not_run(tmp_path: Path, protocol: int
     for evil in (_Evil(os.mkdir, str(mark)), _Evil(eval, f"__import__('os').mkdir({str(mark)!r})")):
         path.write_bytes(pickle.dumps({0: [1], 1: evil}, protocol=protocol))
         with pytest.raises(
-            InputError, match=r"ind\.cora\.graph is not one of Planetoid's files .*it asks for"
+            InputError, match=r"ind\.cora\.graph is not one of Planetoid's files .*it refers to"
         ):
             read_pickle(path)
         assert not mark.exists()

@@ -25,11 +25,11 @@ def test_every_split_of_every_data_set_is_one_run():
     assert jobs[0].task in TASKS
 
 
-def test_the_variants_are_the_paper_s_rows():
+def test_the_variants_are_the_rows_of_the_paper():
     assert set(variants((1, 1, 1, 1))) == set(ABLATION)
 
 
-def test_a_cell_has_our_mean_the_paper_s_number_and_the_gap(records):
+def test_a_cell_has_our_mean_the_papers_number_and_the_gap(records):
     request = ABOUT.request(["cora", "chameleon"], runs=2)
     for job, test in zip(ABOUT.jobs(request), [0.80, 0.84, 0.70], strict=False):
         records.put(job, variants=made_up(test))
@@ -50,7 +50,7 @@ def test_a_cell_has_our_mean_the_paper_s_number_and_the_gap(records):
     assert values["datasets"]["chameleon"]["GOAL"]["mean"] is None
 
 
-def test_the_notes_say_where_a_term_is_absent(records):
+def test_the_notes_name_absent_terms(records):
     notes = ABOUT.table(ABOUT.request(), records).notes
     assert "no gamma on computers, no alpha and delta on chameleon" in notes[2]
     assert "A term alone is trained with the strengths 1 and 5" in notes[1]

@@ -9,8 +9,7 @@ from otherhalf.experiments.models import make_model
 from otherhalf.experiments.paper import arxiv
 from otherhalf.experiments.paper.arxiv import SETTINGS, Arxiv
 from otherhalf.experiments.paper.published import ARXIV
-from otherhalf.experiments.runner import benchmark_data as benchmark
-from otherhalf.experiments.runner import tasks
+from otherhalf.experiments.runner import benchmark_data, graphs, tasks
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.graph import Graph, Split
 
@@ -32,7 +31,7 @@ def test_without_the_official_files_only_the_other_features_are_planned():
     assert {(job.data, job.split, job.seed) for job in jobs} == {("ogbn_arxiv_tape", "fixed", 0)}
     assert {job.options["model_seed"] for job in jobs} == {0, 1, 2}
     assert {job.model for job in jobs} == set(ARXIV) == set(SETTINGS)
-    with pytest.raises(InputError, match="ogbn_arxiv is not at hand: place"):
+    with pytest.raises(InputError, match="ogbn_arxiv is not on this computer: place"):
         ABOUT.jobs(ABOUT.request(["arxiv"]))
 
 
@@ -40,14 +39,14 @@ def test_without_the_official_files_only_the_other_features_are_planned():
 def test_with_the_official_files_both_are_planned(monkeypatch, tmp_path):
     (tmp_path / "ogbn_arxiv.npz").touch()
     monkeypatch.setenv("OTHERHALF_DATA", str(tmp_path))
-    monkeypatch.setattr(benchmark, "load", tiny)
+    monkeypatch.setattr(benchmark_data, "load", tiny)
     jobs = ABOUT.jobs(ABOUT.request(models=["gcn"]))
     assert [job.data for job in jobs] == ["ogbn_arxiv_tape"] * 3 + ["ogbn_arxiv"] * 3
     assert jobs[-1].data_hash == BenchmarkData.of(tiny("ogbn_arxiv"), "fixed").data_hash
 
 
 @pytest.mark.usefixtures("no_data")
-def test_the_paper_s_numbers_stand_beside_the_official_features_only(records):
+def test_only_the_official_features_have_the_papers_numbers(records):
     request = ABOUT.request(models=["gcn", "goal"], runs=2)
     official = BenchmarkData("ogbn_arxiv", "known:only:once:read", "fixed")
     for model, tests in {"gcn": [0.70, 0.72], "goal": [0.72]}.items():
@@ -68,17 +67,17 @@ def test_the_paper_s_numbers_stand_beside_the_official_features_only(records):
     assert "paper" not in values["datasets"]["ogbn_arxiv_tape"]["gcn"]
 
 
-def test_runs_on_the_one_split_differ_in_the_model_s_seed(monkeypatch):
+def test_runs_on_the_one_split_differ_in_the_seed_of_the_model(monkeypatch):
     graph = tiny("ogbn_arxiv_tape")
-    monkeypatch.setattr(tasks, "open_data", lambda name: graph)
+    monkeypatch.setattr(graphs, "open_data", lambda name: graph)
     short = {"hidden": 8, "layers": 2, "epochs": 5}
     monkeypatch.setitem(SETTINGS, "gcn", short)
     jobs = arxiv._jobs(BenchmarkData.of(graph, "fixed"), "gcn", ABOUT.request(models=["gcn"], runs=2))
     published = graph.fixed_splits[0]
     for seed, job in enumerate(jobs):
         result = tasks.Worker()(job)
-        said = make_model("gcn", short, seed, "accuracy").fit(graph, published).predict(graph)
-        right = said[published.test] == graph.classes[graph.y[published.test]]
+        predicted = make_model("gcn", short, seed, "accuracy").fit(graph, published).predict(graph)
+        right = predicted[published.test] == graph.classes[graph.y[published.test]]
         assert result["test"] == pytest.approx(right.mean())
         assert result["nodes"] == {"train": 48, "val": 16, "test": 16}
 
@@ -88,5 +87,5 @@ def test_every_model_can_be_trained_with_its_settings(model):
     graph = tiny("ogbn_arxiv_tape")
     short = {**SETTINGS[model], "epochs": 2}
     fitted = make_model(model, short, 0, "accuracy").fit(graph, graph.fixed_splits[0])
-    shape = fitted.settings_.goal.shape if model == "goal" else fitted.settings_.shape
-    assert (shape.hidden, shape.norm, shape.residual) == (128, "batch", True)
+    chosen = (fitted.settings_.goal if model == "goal" else fitted.settings_).architecture
+    assert (chosen.hidden, chosen.norm, chosen.residual) == (128, "batch", True)

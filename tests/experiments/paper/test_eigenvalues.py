@@ -14,7 +14,7 @@ def spectrum(low, high=(2.0, 0.0)):
     return {"symmetric": symmetric, "row": {**ends, "smallest": [0.5, 0.0]}}
 
 
-def test_a_row_has_the_paper_s_range_and_ours(records):
+def test_a_row_has_the_papers_range_and_ours(records):
     request = ABOUT.request(["cora", "citeseer", "actor"])
     cora, citeseer, _ = ABOUT.jobs(request)
     records.put(cora, spectrum=spectrum((0.25, 0.0)))

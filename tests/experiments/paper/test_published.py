@@ -1,4 +1,4 @@
-"""Every number that we say the paper prints, against the paper's source."""
+"""Every published number, compared with the source of the paper."""
 
 import re
 from pathlib import Path
@@ -41,15 +41,15 @@ def paper():
 
 
 def rows(paper, label):
-    """The cells of a table's rows, without their TeX; the first row is the heading."""
-    (whole,) = (t for t in re.findall(r"\\begin{table.*?\\end{table", paper, re.DOTALL) if label in t)
-    body = re.search(r"\\begin{tabular}{.*?}\s(.*)\\end{tabular}", whole, re.DOTALL)[1]
+    """Return the cells of a table's rows without TeX; the first row is the heading."""
+    (table,) = (t for t in re.findall(r"\\begin{table.*?\\end{table", paper, re.DOTALL) if label in t)
+    body = re.search(r"\\begin{tabular}{.*?}\s(.*)\\end{tabular}", table, re.DOTALL)[1]
     body = body.replace(r"\ourmethod", "GOAL")
     body = re.sub(r"\\(textbf|toprule|midrule|bottomrule|hline)", "", body)
     body = re.sub(r"\\(alpha|beta|gamma|delta)", r"\1", body).replace(r"\pm", "±")
     body = re.sub(r"[{}$]", "", body)
-    found = [[cell.strip() for cell in line.split("&")] for line in body.split(r"\\")]
-    return [cells for cells in found if len(cells) > 1]
+    lines = [[cell.strip() for cell in line.split("&")] for line in body.split(r"\\")]
+    return [cells for cells in lines if len(cells) > 1]
 
 
 def mean_and_deviation(cell):

@@ -1,10 +1,13 @@
 import json
+from dataclasses import replace
 
 import pytest
 
+from otherhalf.data.entries import DATASETS
+from otherhalf.experiments.comparison import Comparison
 from otherhalf.experiments.paper.table1 import PublishedSplits, Table1
-from otherhalf.experiments.tuning.search import candidates
-from otherhalf.experiments.tuning.tuned import Tuned
+from otherhalf.experiments.tuning.search import Tuned, candidates
+from otherhalf.training.metrics import METRICS, Metric
 
 pytestmark = pytest.mark.usefixtures("no_data")
 TABLE1 = Table1()
@@ -12,24 +15,24 @@ NODES = {"train": 6, "val": 2, "test": 2}
 
 
 @pytest.fixture(autouse=True)
-def nothing_found(monkeypatch):
-    """As before any search, whatever settings come with the package."""
+def no_settings(monkeypatch):
+    """No settings come with the package."""
     monkeypatch.setattr("otherhalf.experiments.paper.table1.read_tuned", lambda data, folder: {})
 
 
-SAID = {"encoder": "gcn", "encoder_share": 0.25}
+ENCODER = {"encoder": "gcn", "encoder_share": 0.25}
 
 
 def put(records, request, experiment=TABLE1, **scores):
-    """Made-up runs, ``gcn=[0.7, 0.8]``, on every data set of the request."""
+    """Add made-up runs, ``gcn=[0.7, 0.8]``, on every data set of the request."""
     for comparison in experiment.comparisons(request):
         for model, tests in scores.items():
-            for job, test in zip(comparison.jobs_of(model), tests, strict=True):
-                records.put(job, test=test, val=0.75, nodes=NODES, **SAID)
+            for job, test in zip(comparison.jobs_by_model[model], tests, strict=True):
+                records.put(job, test=test, val=0.75, nodes=NODES, **ENCODER)
 
 
 def put_audits(records, request, experiment=TABLE1):
-    """On average over two splits neighbours are better, on the second one features."""
+    """Add audits: neighbours are better on average, features on the second of two splits."""
     for job in experiment.jobs(request):
         if job.task == "audit":
             lookups = {
@@ -52,9 +55,9 @@ def test_the_jobs():
     assert {job.split for job in jobs} == {"uniform"}
 
 
-def test_the_settings_that_were_found_are_used(monkeypatch):
-    found = {"gcn": Tuned({"hidden": 17}, 0.8, 8)}
-    monkeypatch.setattr("otherhalf.experiments.paper.table1.read_tuned", lambda data, folder: found)
+def test_tuned_settings_are_used(monkeypatch):
+    tuned = {"gcn": Tuned({"hidden": 17}, 0.8, 8)}
+    monkeypatch.setattr("otherhalf.experiments.paper.table1.read_tuned", lambda data, folder: tuned)
     (comparison,) = TABLE1.comparisons(TABLE1.request(["cora"], ["gcn", "mlp"], 1))
     assert comparison.settings == {"gcn": {"hidden": 17}, "mlp": candidates("mlp", 1)[0]}
 
@@ -81,7 +84,7 @@ def test_the_short_table(records):
     others = {model: [0.5] * 10 for model in TABLE1.models if model not in ("goal", "gat")}
     put(records, TABLE1.request(["cora"]), goal=[0.88] * 10, gat=[0.89] * 10, **others)
     put(records, TABLE1.request(["actor"]), goal=[0.88] * 10, gat=[0.87] * 10, **others)
-    put(records, TABLE1.request(["pubmed"]), **others)  # without gat nobody knows who is best
+    put(records, TABLE1.request(["pubmed"]), **others)  # without gat the best is unknown
     rows = {row[0]: row[1:] for row in TABLE1.short_table(records).rows}
     assert set(rows) == set(TABLE1.datasets)
     assert rows["cora"] == ["88.75", "88.00 ± 0.00", "**89.00 ± 0.00 GAT**"]
@@ -89,7 +92,7 @@ def test_the_short_table(records):
     assert rows["pubmed"] == ["89.25", "–", "–"]
 
 
-def test_who_beats_goal_is_said(records):
+def test_models_that_beat_goal_are_in_the_notes(records):
     request = TABLE1.request(["cora", "actor"], ["gcn", "goal", "mlp"], 3)
     put(records, request, gcn=[0.90, 0.91, 0.89], goal=[0.88, 0.88, 0.88], mlp=[0.5, 0.5, 0.5])
     beaten, encoders = TABLE1.table(request, records).notes[-2:]
@@ -99,21 +102,21 @@ def test_who_beats_goal_is_said(records):
     assert encoders.endswith("): cora gcn 0.25; actor gcn 0.25.")
 
 
-def test_an_encoder_that_has_no_say_by_its_settings(records, monkeypatch):
-    found = {"goal": Tuned({"preset": "paper"}, 0.8, 8)}
-    monkeypatch.setattr("otherhalf.experiments.paper.table1.read_tuned", lambda data, folder: found)
+def test_an_encoder_that_is_not_blended(records, monkeypatch):
+    tuned = {"goal": Tuned({"preset": "paper"}, 0.8, 8)}
+    monkeypatch.setattr("otherhalf.experiments.paper.table1.read_tuned", lambda data, folder: tuned)
     request = TABLE1.request(["cora"], ["goal"], 2)
     put(records, request, goal=[0.88, 0.88])
     assert TABLE1.table(request, records).notes[-1].endswith("): cora gcn left out.")
 
 
-def test_what_was_not_searched_is_said(records, monkeypatch):
+def test_models_without_a_search_are_in_the_notes(records, monkeypatch):
     request = TABLE1.request(["cora", "actor"], ["gcn", "mlp"], 1)
     note = TABLE1.table(request, records).notes[2]
     assert note == "With defaults, because no search has been made: cora, all models; actor, all models."
-    found = {"gcn": Tuned({"hidden": 17}, 0.8, 8)}
+    tuned = {"gcn": Tuned({"hidden": 17}, 0.8, 8)}
     monkeypatch.setattr(
-        "otherhalf.experiments.paper.table1.read_tuned", lambda data, folder: found if data == "cora" else {}
+        "otherhalf.experiments.paper.table1.read_tuned", lambda data, folder: tuned if data == "cora" else {}
     )
     note = TABLE1.table(request, records).notes[2]
     assert note == "With defaults, because no search has been made: cora, MLP; actor, all models."
@@ -142,11 +145,6 @@ def test_values(records):
     assert "paper" not in rows["linkx"]
 
 
-def test_narrow_headings():
-    request = TABLE1.request(["computers", "photo"], ["gcn"], 1)
-    assert request.datasets == ("amazon_computers", "amazon_photo")
-
-
 def test_short_names_in_the_heading(records):
     request = TABLE1.request(["computers", "photo"], ["gcn"], 1)
     assert TABLE1.table(request, records).columns == ["", "computers", "photo"]
@@ -159,18 +157,43 @@ def test_published_splits(records):
     put(records, request, about, gcn=[0.5, 0.6], goal=[0.7, 0.6])
     table = about.table(request, records)
     assert table.rows[1] == ["GOAL", "**65.00 ± 7.07**", "**65.00 ± 7.07**"]  # the paper has no number
-    assert "for tolokers and minesweeper ROC-AUC" in table.notes[0]
+    assert table.notes[0].startswith("Test accuracy, for tolokers ROC-AUC, in percent")
     assert "paper" not in table.notes[0]
     metrics = {name: each["metric"] for name, each in about.values(request, records)["datasets"].items()}
     assert metrics == {"texas": "accuracy", "tolokers": "roc_auc"}
 
 
-def test_the_look_up_is_judged_as_the_models_are(records):
+def test_the_look_up_has_the_metric_of_the_models(records):
     about = PublishedSplits()
     request = about.request(["texas", "tolokers"], ["gcn"], 2)
     put_audits(records, request, about)
     assert about.table(request, records).rows[-1] == [
         "identical nodes looked up",
         "35.00 ± 21.21\n50% of test nodes",
-        "60.00 ± 0.00\n25% of test nodes",  # by ROC-AUC, which is not defined for what is best by accuracy
+        "60.00 ± 0.00\n25% of test nodes",  # by ROC-AUC, which is undefined for the best by accuracy
     ]
+
+
+def metric_text(experiment, records, datasets=None):
+    note = experiment.table(experiment.request(datasets, ["gcn"]), records).notes[0]
+    return note.removeprefix("Test ").partition(" in percent")[0]
+
+
+def test_the_note_names_every_metric(records, monkeypatch):
+    about = PublishedSplits()
+    assert metric_text(TABLE1, records) == "accuracy"
+    assert metric_text(about, records) == "accuracy, for tolokers and minesweeper ROC-AUC,"
+    assert metric_text(about, records, ["tolokers", "minesweeper"]) == "ROC-AUC"
+    monkeypatch.setitem(METRICS, "f1", Metric("f1", "macro F1", METRICS["accuracy"].function))
+    monkeypatch.setitem(DATASETS, "texas", replace(DATASETS["texas"], metric="f1"))
+    expected = "accuracy, for tolokers and minesweeper ROC-AUC, for texas macro F1,"
+    assert metric_text(about, records) == expected
+
+
+def test_rows_are_computed_once(records, monkeypatch):
+    """The cells and the notes use the same rows."""
+    computed = []
+    rows = Comparison.rows
+    monkeypatch.setattr(Comparison, "rows", lambda self, store: computed.append(self) or rows(self, store))
+    TABLE1.table(TABLE1.request(["cora", "actor"], ["gcn"], 1), records)
+    assert len(computed) == 2

@@ -1,4 +1,4 @@
-"""The tasks on a tiny graph, against what they are defined to be."""
+"""The tasks on a tiny graph, compared with their definitions."""
 
 import json
 from dataclasses import asdict, replace
@@ -6,12 +6,12 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from otherhalf.complement.missing_half import find_missing_half
 from otherhalf.data.splits import split as make_split
 from otherhalf.data.synthetic import contextual_sbm, redraw_edges
 from otherhalf.diagnosis.verdict import diagnose
+from otherhalf.estimators.find import find_missing_half
 from otherhalf.estimators.goal import GOALClassifier
-from otherhalf.experiments.paper import tasks as half_tasks
+from otherhalf.experiments.paper import tasks as paper_tasks
 from otherhalf.experiments.paper.tasks import train_on_half, variants
 from otherhalf.experiments.paper.topologies import compare_topologies
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
@@ -21,7 +21,7 @@ from otherhalf.training.loop import TrainingSettings
 
 GRAPH = contextual_sbm(90, 3, 8, average_degree=6, homophily=0.8, signal=1.0, seed=1)
 SPLIT = make_split(GRAPH, "uniform", 3)
-SUBJECT = BenchmarkData.of(GRAPH, "uniform")
+BENCHMARK = BenchmarkData.of(GRAPH, "uniform")
 SHORT = {"preset": "paper", "k": 5, "hidden": 8, "epochs": 20}
 
 
@@ -45,15 +45,15 @@ def test_variants_by_hand():
 @pytest.fixture
 def trained(monkeypatch):
     """The coefficients that a classifier was trained with after GOAL's own fit."""
-    found = []
+    coefficients = []
 
     def counted(model, graph, split, settings):
         assert not settings.learn_coefficients
-        found.append(settings.coefficients)
+        coefficients.append(settings.coefficients)
         return train_on_half(model, graph, split, settings)
 
-    monkeypatch.setattr(half_tasks, "train_on_half", counted)
-    return found
+    monkeypatch.setattr(paper_tasks, "train_on_half", counted)
+    return coefficients
 
 
 def accuracy(model, part):
@@ -62,15 +62,15 @@ def accuracy(model, part):
 
 def test_each_variant_is_goal_with_other_coefficients_on_the_same_half(trained):
     params = {**SHORT, "coefficients": [1.0, 2.0, 0.0, 0.5]}
-    result = half_tasks.ablation(SUBJECT.job("ablation", "goal", params, 3, alone=[5.0]), GRAPH, SPLIT)
+    result = paper_tasks.ablation(BENCHMARK.job("ablation", "goal", params, 3, alone=[5.0]), GRAPH, SPLIT)
     assert json.loads(json.dumps(result)) == result
     assert list(result["variants"]) == list(result["coefficients"])
     for name in ("beta = 0", "only delta"):
         strengths = result["coefficients"][name]
-        # The half does not depend on the coefficients: a whole fit with others is on the same half.
-        whole = GOALClassifier(seed=3, **{**params, "coefficients": tuple(strengths.values())})
-        whole.fit(GRAPH, SPLIT)
-        expected = {"val": accuracy(whole, SPLIT.val), "test": accuracy(whole, SPLIT.test)}
+        # The half does not depend on the coefficients: a complete fit with others has the same half.
+        model = GOALClassifier(seed=3, **{**params, "coefficients": tuple(strengths.values())})
+        model.fit(GRAPH, SPLIT)
+        expected = {"val": accuracy(model, SPLIT.val), "test": accuracy(model, SPLIT.test)}
         assert result["variants"][name] == expected, name
     assert len({json.dumps(scores) for scores in result["variants"].values()}) > 2
     # GOAL has no γ: without γ it is itself, and is not trained again.
@@ -83,11 +83,11 @@ def test_each_variant_is_goal_with_other_coefficients_on_the_same_half(trained):
 
 def test_equal_coefficients_are_trained_with_once(trained):
     params = {**SHORT, "coefficients": [0.0, 2.0, 2.0, 0.0]}  # as Chameleon's
-    found = half_tasks.ablation(SUBJECT.job("ablation", "goal", params, 3, alone=[5.0]), GRAPH, SPLIT)[
+    scores = paper_tasks.ablation(BENCHMARK.job("ablation", "goal", params, 3, alone=[5.0]), GRAPH, SPLIT)[
         "variants"
     ]
     assert trained == [(0, 0, 2, 0), (0, 2, 0, 0), (0, 5, 0, 0), (0, 0, 5, 0), (0, 0, 0, 5)]
-    assert found["alpha = 0"] == found["delta = 0"] == found["GOAL"]
+    assert scores["alpha = 0"] == scores["delta = 0"] == scores["GOAL"]
 
 
 def test_of_several_strengths_the_best_on_validation_counts(monkeypatch):
@@ -100,9 +100,9 @@ def test_of_several_strengths_the_best_on_validation_counts(monkeypatch):
         answers[part] = right[part]
         return None, answers
 
-    monkeypatch.setattr(half_tasks, "train_on_half", made_up)
-    job = SUBJECT.job("ablation", "goal", SHORT, 3, alone=[1.0, 5.0])
-    result = half_tasks.ablation(job, GRAPH, SPLIT)
+    monkeypatch.setattr(paper_tasks, "train_on_half", made_up)
+    job = BENCHMARK.job("ablation", "goal", SHORT, 3, alone=[1.0, 5.0])
+    result = paper_tasks.ablation(job, GRAPH, SPLIT)
     assert result["variants"]["only gamma"] == {"val": 1.0, "test": 0.0}
     assert result["coefficients"]["only gamma"] == {"alpha": 0.0, "beta": 0.0, "gamma": 5.0, "delta": 0.0}
     assert result["coefficients"]["only beta"]["beta"] == 1.0  # the first of equals
@@ -114,9 +114,9 @@ def test_a_classifier_trained_again_is_bit_equal():
     assert np.array_equal(again, model.predict_proba(GRAPH))
 
 
-def test_learned_coefficients_are_those_of_a_whole_fit():
-    job = SUBJECT.job("autotune", "goal", SHORT, 3, start=[1.0, 1.0, 1.0, 1.0])
-    result = half_tasks.autotune(job, GRAPH, SPLIT)
+def test_learned_coefficients_are_those_of_a_complete_fit():
+    job = BENCHMARK.job("autotune", "goal", SHORT, 3, start=[1.0, 1.0, 1.0, 1.0])
+    result = paper_tasks.autotune(job, GRAPH, SPLIT)
     assert json.loads(json.dumps(result)) == result
     fixed = GOALClassifier(seed=3, **SHORT).fit(GRAPH, SPLIT)
     options = {**SHORT, "coefficients": (1.0, 1.0, 1.0, 1.0), "learn_coefficients": True}
@@ -129,7 +129,7 @@ def test_learned_coefficients_are_those_of_a_whole_fit():
     assert "learned" in result["stages"]
 
 
-def test_the_ablation_looks_at_no_test_label_before_scoring():
+def test_the_ablation_reads_no_test_label_before_scoring():
     model = GOALClassifier(seed=3, **SHORT).fit(GRAPH, SPLIT)
     settings = replace(model.settings_.goal, coefficients=(0.0, 1.0, 0.0, 0.0))
     _, before = train_on_half(model, GRAPH, SPLIT, settings)
@@ -139,7 +139,7 @@ def test_the_ablation_looks_at_no_test_label_before_scoring():
     assert np.array_equal(before, train_on_half(model, other, SPLIT, settings)[1])
 
 
-# ---------------------------------------------------------------------- the half
+# ---------------------------------------------------------------------- the missing half
 
 
 def dense_range(homophilic, heterophilic, normalization):
@@ -161,7 +161,7 @@ def test_the_half_its_homophily_and_its_spectrum(homophily):
     graph = contextual_sbm(90, 3, 8, average_degree=6, homophily=homophily, signal=2.0, seed=2)
     split = make_split(graph, "uniform", 1)
     job = BenchmarkData.of(graph, "uniform").job("half", "goal", {"preset": "paper"}, 1)
-    result = half_tasks.half(job, graph, split)
+    result = paper_tasks.half(job, graph, split)
     assert json.loads(json.dumps(result)) == result
     found = find_missing_half(graph, split, 1, preset="paper")
     assert result["topology"] == compare_topologies(graph, found.pairs, found.kind, 1, test=split.test)
@@ -177,9 +177,9 @@ def test_the_half_its_homophily_and_its_spectrum(homophily):
 # ---------------------------------------------------------------------- diagnosis and filters
 
 
-def test_the_diagnosis_is_of_the_whole_graph():
-    job = BenchmarkData.of(GRAPH, "").plain_job("diagnose", {"draws": 4, "threshold": 0.3}, 5)
-    result = half_tasks.diagnosis(job, GRAPH, SPLIT)
+def test_the_diagnosis_is_of_the_entire_graph():
+    job = BenchmarkData.of(GRAPH, "").task_job("diagnose", {"draws": 4, "threshold": 0.3}, 5)
+    result = paper_tasks.diagnosis(job, GRAPH, SPLIT)
     assert json.loads(json.dumps(result)) == result
     found = diagnose(GRAPH, seed=5, draws=4, threshold=0.3)
     assert (result["ks"], result["ks_std"], result["tendency"]) == (found.ks, found.ks_std, found.tendency)
@@ -189,16 +189,21 @@ def test_the_diagnosis_is_of_the_whole_graph():
 
 
 def test_a_filter_is_trained_on_redrawn_edges():
-    shape, training = Architecture(hidden=8), TrainingSettings(epochs=10)
-    options = {"homophily": 0.3, "filter": "high", "shape": asdict(shape), "training": asdict(training)}
-    job = SUBJECT.plain_job("filter", options, 3, "high")
-    result = half_tasks.linear_filter(job, GRAPH, SPLIT)
+    architecture, training = Architecture(hidden=8), TrainingSettings(epochs=10)
+    options = {
+        "homophily": 0.3,
+        "filter": "high",
+        "shape": asdict(architecture),
+        "training": asdict(training),
+    }
+    job = BENCHMARK.task_job("filter", options, 3, "high")
+    result = paper_tasks.linear_filter(job, GRAPH, SPLIT)
     drawn = redraw_edges(GRAPH, 0.3, 3)
-    assert result == filter_accuracy(drawn, SPLIT, "high", 3, shape=shape, training=training)
+    assert result == filter_accuracy(drawn, SPLIT, "high", 3, architecture=architecture, training=training)
 
 
-def test_the_model_s_seed_can_be_another_than_the_split_s():
+def test_the_seed_of_the_model_may_differ_from_that_of_the_split():
     seen = []
-    run = half_tasks.with_model_seed(lambda job, graph, split, device: seen.append((job.seed, split)) or {})
-    run(SUBJECT.plain_job("restart", {"model_seed": 7}, 0, "gcn"), GRAPH, SPLIT)
+    run = paper_tasks.with_model_seed(lambda job, graph, split, device: seen.append((job.seed, split)) or {})
+    run(BENCHMARK.task_job("restart", {"model_seed": 7}, 0, "gcn"), GRAPH, SPLIT)
     assert seen == [(7, SPLIT)]

@@ -1,4 +1,4 @@
-"""Halves of equally many edges: by hand, against a full sort, and the uniform draw."""
+"""Halves with the same number of edges: by hand, against a full sort, and the uniform draw."""
 
 from itertools import combinations
 
@@ -48,7 +48,7 @@ def test_farthest_by_hand():
     assert sorted(half.pairs.T.tolist()) == [[0, 3], [1, 3], [3, 0]]
 
 
-def test_all_pairs_is_the_whole_graph():
+def test_all_pairs():
     assert edges_of(knn_half(on_a_quarter_circle([0, 10, 30, 90]), 6, "homophily")) == set(
         combinations(range(4), 2)
     )
@@ -105,7 +105,7 @@ def test_knn_equals_a_full_sort(nodes, seed, data):
 
 @settings(max_examples=40)
 @given(st.integers(2, 30), st.integers(0, 2**20), st.data())
-def test_a_random_half_has_exactly_so_many_distinct_edges(nodes, seed, data):
+def test_a_random_half_has_exactly_this_many_distinct_edges(nodes, seed, data):
     count = data.draw(st.integers(1, nodes * (nodes - 1) // 2))
     edges = random_half(nodes, count, seed)
     assert edges.shape == (2, count)
@@ -129,7 +129,7 @@ def test_a_large_graph_needs_no_list_of_all_pairs():
 
 
 @pytest.mark.parametrize("count", [0, 11])
-def test_impossible_numbers_of_edges_are_refused(count):
+def test_impossible_numbers_of_edges(count):
     with pytest.raises(InputError, match=f"5 nodes cannot have {count} edges: give 1 to 10"):
         random_half(5, count)
     with pytest.raises(InputError, match=f"5 nodes cannot have {count} edges: give 1 to 10"):
@@ -140,7 +140,7 @@ def test_impossible_numbers_of_edges_are_refused(count):
 
 
 def test_compare_by_hand():
-    # Given: 0 – 1, of one class. Tuned: 0 → 2, 2 → 0 and 3 → 0, of two classes: two edges.
+    # Given: 0 – 1, of one class. Learned: 0 → 2, 2 → 0 and 3 → 0, of two classes: two edges.
     graph = on_a_quarter_circle([0, 10, 30, 90], y=[0, 0, 1, 1])
     pairs = np.array([[0, 2, 3], [2, 0, 0]])
     found = compare_topologies(graph, pairs, "heterophily", test=np.array([0, 3]))
@@ -154,7 +154,7 @@ def test_compare_by_hand():
 
 
 def test_test_nodes_count_by_what_they_searched():
-    # The test node 2 searched 3 (its class); that node 0 searched 2 (not its class) is no find of node 2.
+    # The test node 2 searched 3 (its class); the pair that node 0 searched (not its class) does not count.
     graph = on_a_quarter_circle([0, 10, 30, 90], y=[0, 0, 1, 1])
     found = compare_topologies(graph, np.array([[0, 2], [2, 3]]), "homophily", test=np.array([2]))
     assert found["found"] == 0.5
@@ -162,7 +162,7 @@ def test_test_nodes_count_by_what_they_searched():
     assert found["given_test"] is None  # node 2 has no edge in the given graph
 
 
-def test_without_test_nodes_only_the_whole_is_counted():
+def test_without_test_nodes_there_is_one_number_each():
     graph = contextual_sbm(60, 2, 4, average_degree=6, seed=0)
     found = compare_topologies(graph, graph.edges, "homophily", seed=3)
     assert found.keys() == {"kind", "edges", "k", "found", "knn", "random", "given"}
@@ -170,6 +170,6 @@ def test_without_test_nodes_only_the_whole_is_counted():
     assert found["knn"] > found["random"]
 
 
-def test_an_unknown_kind_is_refused():
+def test_an_unknown_kind():
     with pytest.raises(InputError, match="choose one of homophily, heterophily"):
         knn_half(on_a_quarter_circle([0, 1, 2]), 1, "both")

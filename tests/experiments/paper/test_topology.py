@@ -23,7 +23,7 @@ def test_the_runs_are_planned_once_for_both_experiments():
     assert {job.key for job in both.jobs(both.request())} < {job.key for job in jobs}
 
 
-def test_means_and_the_one_number_that_the_paper_prints(records):
+def test_means_and_the_one_number_of_the_paper(records):
     request = ABOUT.request(["cora", "chameleon"], runs=2)
     first, second, *chameleon = ABOUT.jobs(request)
     records.put(first, topology=topology(0.01, "heterophily"))

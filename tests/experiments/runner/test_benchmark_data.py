@@ -4,19 +4,13 @@ import numpy as np
 import pytest
 
 from otherhalf.data.catalog import load
-from otherhalf.data.entries import DATASETS
-from otherhalf.data.splits import split
+from otherhalf.data.entries import DATASETS, catalogue_name
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
-from otherhalf.experiments.runner.benchmark_data import BenchmarkData, data_hash, in_catalogue
+from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.tuning.search import candidates
 
 GRAPH = contextual_sbm(60, 3, 4, homophily=0.2, seed=1)
-
-
-def with_splits(graph=GRAPH, *seeds):
-    published = tuple(replace(split(graph, seed=seed), kind="fixed", seed=i) for i, seed in enumerate(seeds))
-    return replace(graph, fixed_splits=published)
 
 
 @pytest.mark.usefixtures("no_data")
@@ -37,7 +31,7 @@ def test_other_spellings():
     )
 
 
-def test_what_the_catalogue_says_is_what_the_file_says(data_dir):
+def test_the_catalogue_agrees_with_the_files(data_dir):
     for name in ("texas", "cora"):
         for protocol in ("uniform", "fixed"):
             assert BenchmarkData.of(load(name), protocol) == BenchmarkData.named(name, protocol)
@@ -54,45 +48,37 @@ def test_unknown_protocols():
         BenchmarkData.named("cora", "random")
 
 
-def test_own_graphs():
+def test_graphs_outside_the_catalogue():
     benchmark = BenchmarkData.of(GRAPH, "uniform", "roc_auc")
     assert (benchmark.data, benchmark.metric) == (GRAPH.name, "roc_auc")
     assert benchmark.data_hash == GRAPH.fingerprint
     assert BenchmarkData.of(replace(GRAPH, name=""), "uniform").data == "graph"
 
 
-def test_a_graph_that_merely_carries_the_name_is_not_taken_for_it():
+def test_a_graph_that_only_has_the_name_of_a_data_set():
     own = replace(GRAPH, name="tolokers")
-    assert not in_catalogue(own)
+    assert catalogue_name(own) == ""
     benchmark = BenchmarkData.of(own, "uniform")
-    assert benchmark.metric == "accuracy"  # the real one is judged by ROC-AUC
+    assert benchmark.metric == "accuracy"  # the metric of the real one is ROC-AUC
     assert benchmark.data_hash != BenchmarkData.named("tolokers").data_hash
-    assert not in_catalogue(GRAPH)
 
 
-def test_a_graph_of_the_catalogue_is_judged_as_its_authors_do(monkeypatch):
-    monkeypatch.setitem(DATASETS, "tolokers", replace(DATASETS["tolokers"], fingerprint=GRAPH.fingerprint))
+def test_a_graph_of_the_catalogue_has_the_metric_of_the_catalogue(monkeypatch):
+    sizes = {"nodes": 60, "edges": GRAPH.num_edges, "classes": 3, "features": 4}
+    entry = replace(DATASETS["tolokers"], fingerprint=GRAPH.fingerprint, **sizes)
+    monkeypatch.setitem(DATASETS, "tolokers", entry)
     known = replace(GRAPH, name="tolokers")
-    assert in_catalogue(known)
     assert BenchmarkData.of(known, "uniform", "accuracy").metric == "roc_auc"
 
 
-def test_published_splits_belong_to_the_content_where_they_are_used():
-    one, other = with_splits(GRAPH, 0, 1), with_splits(GRAPH, 0, 2)
-    assert data_hash(one, "uniform") == data_hash(other, "uniform") == GRAPH.fingerprint
-    assert data_hash(one, "fixed") != data_hash(other, "fixed")
-    assert data_hash(one, "fixed") == data_hash(with_splits(GRAPH, 0, 1), "fixed")
-    assert data_hash(GRAPH, "fixed") == GRAPH.fingerprint  # has none, which the run itself will say
-
-
-def test_other_content_is_another_subject():
+def test_other_content_is_other_data():
     changed = replace(GRAPH, y=np.roll(GRAPH.y, 1))
     assert BenchmarkData.of(changed, "uniform") != BenchmarkData.of(GRAPH, "uniform")
 
 
 @pytest.mark.usefixtures("no_data")
 def test_keys_stay_what_they_are():
-    """Records in results/ are found by these: where one changes, every experiment would be run anew."""
+    """Records are found by them: if one changed, every experiment would run again."""
     cora = BenchmarkData.named("cora")
     baseline = cora.job("trial", "gcn", candidates("gcn", 1)[0], 50)
     assert baseline.key == "59f58cbe462e48e71a9e6f9d026a3a3f8164a91a80f4f30b5d00795de6b1e730"
@@ -108,5 +94,5 @@ def test_keys_stay_what_they_are():
 
 
 def test_a_job_without_a_model():
-    job = BenchmarkData.of(GRAPH, "uniform").plain_job("audit", {"a": 1}, 3)
+    job = BenchmarkData.of(GRAPH, "uniform").task_job("audit", {"a": 1}, 3)
     assert (job.task, job.model, job.options, job.split, job.seed) == ("audit", "", {"a": 1}, "uniform", 3)

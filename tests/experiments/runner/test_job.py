@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from otherhalf.data.entries import DATASETS
 from otherhalf.errors import InputError
-from otherhalf.experiments.runner.job import Job, Outcome
+from otherhalf.experiments.runner.job import Job, Outcome, as_json, data_set_of
 
 FIELDS = {
     "task": "fit",
@@ -25,7 +26,7 @@ def job(**changes):
 
 
 def test_the_key_is_the_same_on_every_machine_and_in_every_version():
-    # Were it to change, every record there is would count for nothing.
+    # If it changed, no record would be found any more.
     assert job().key == "fb94c60ee972d2a5733ec2c4ff586dda1bb643d32fd5e64ed7414b000671f37d"
 
 
@@ -46,7 +47,7 @@ def test_every_field_is_in_the_key(changes):
     assert job(**changes).key != job().key
 
 
-def test_the_way_options_are_written_is_not_in_the_key():
+def test_the_types_of_containers_and_numbers_are_not_in_the_key():
     one = job(
         options={"a": (1, 2), "b": np.float64(0.1), "c": np.int32(7), "d": np.bool_(True)}, seed=np.int64(3)
     )
@@ -55,7 +56,7 @@ def test_the_way_options_are_written_is_not_in_the_key():
     assert one == two
 
 
-def test_whole_numbers_and_fractions_are_told_apart():
+def test_integers_and_floats_are_different():
     assert job(options={"a": 1}).key != job(options={"a": 1.0}).key
 
 
@@ -67,17 +68,17 @@ def test_options_changed_later_by_the_caller_do_not_change_the_job():
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_a_number_that_json_lacks_is_refused(value):
+def test_a_number_that_json_does_not_have(value):
     with pytest.raises(InputError, match=r"cora gcn.*finite"):
         job(options={"lr": value})
 
 
-def test_a_seed_must_be_whole():
+def test_a_seed_must_be_an_integer():
     with pytest.raises(TypeError):
         job(seed=1.5)
 
 
-plain_values = st.recursive(
+json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
@@ -85,8 +86,8 @@ plain_values = st.recursive(
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.dictionaries(st.text(), plain_values, max_size=4), st.text(), st.integers())
-def test_a_job_comes_back_from_json_with_the_same_key(options, name, seed):
+@given(st.dictionaries(st.text(), json_values, max_size=4), st.text(), st.integers())
+def test_a_job_read_from_json_has_the_same_key(options, name, seed):
     made = job(options=options, data=name, seed=seed)
     again = Job.from_dict(json.loads(json.dumps(made.to_dict())))
     assert again == made
@@ -94,7 +95,7 @@ def test_a_job_comes_back_from_json_with_the_same_key(options, name, seed):
 
 
 @pytest.mark.parametrize("values", [{**FIELDS, "more": 1}, {"task": "fit"}])
-def test_missing_and_unknown_fields_are_refused(values):
+def test_missing_and_unknown_fields(values):
     with pytest.raises(TypeError):
         Job.from_dict(values)
 
@@ -103,3 +104,17 @@ def test_the_summary_of_a_traceback_is_its_last_line():
     outcome = Outcome(None, 0.0, 0.0, 1, "crash", "Traceback\n  File x\nKeyError: 'a'\n")
     assert outcome.summary == "KeyError: 'a'"
     assert not outcome.done
+
+
+def test_as_json():
+    assert as_json({"a": (1, np.float32(0.5)), "b": np.int64(3)}) == {"a": [1, 0.5], "b": 3}
+
+
+def test_a_data_set_is_known_by_its_content():
+    content = DATASETS["cora"].fingerprint
+    assert data_set_of("cora", content) == data_set_of("cora", f"{content}:splits") == "cora"
+    assert data_set_of("cora", "another") == ""
+    assert data_set_of("mine", content) == ""
+    assert data_set_of("ogbn_arxiv", "anything") == "ogbn_arxiv"  # the catalogue has no hash of it
+    assert job(data_hash=content).data_set == "cora"
+    assert job().data_set == ""

@@ -35,7 +35,7 @@ def many(count=20):
 
 
 def recording(order):
-    """An executor that notes the order in which it was given the jobs."""
+    """Return an executor that appends each job to ``order``."""
 
     def execute(jobs, work, workers, threads, on_start=None):
         for one in jobs:
@@ -51,35 +51,35 @@ def store(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """The results of a run that nobody disturbs."""
-    store = Store(tmp_path_factory.mktemp("whole"))
+def undisturbed(tmp_path_factory):
+    """The results of a run without interruptions."""
+    store = Store(tmp_path_factory.mktemp("undisturbed"))
     run(many(), store, toy, workers=0)
     return store
 
 
 @pytest.fixture(autouse=True)
 def quick_start(monkeypatch):
-    """The processes here need no torch."""
+    """The jobs of these tests need no torch."""
     monkeypatch.setattr(executor, "PRELOAD", ["otherhalf.experiments.runner.executor", "numpy", "pytest"])
 
 
 def test_nothing_is_run_twice(store):
     jobs = [job(i) for i in range(4)]
-    first = run([*jobs[:2], jobs[0]], store, toy, workers=0)
-    assert [one.seed for one in first.ran] == [0, 1]
     order = []
-    second = run(jobs, store, toy, workers=1, executor=recording(order))
-    assert [one.seed for one in second.reused] == [0, 1]
-    assert order == [("gcn", 2), ("gcn", 3)]
-    third = run(jobs, store, toy, workers=1, executor=recording(order))
-    assert (third.ran, len(third.reused), len(order)) == ([], 4, 2)
+    run([*jobs[:2], jobs[0]], store, toy, workers=1, executor=recording(order))
+    assert order == [("gcn", 0), ("gcn", 1)]
+    run(jobs, store, toy, workers=1, executor=recording(order))
+    assert order[2:] == [("gcn", 2), ("gcn", 3)]
+    run(jobs, store, toy, workers=1, executor=recording(order))
+    assert len(order) == 4
 
 
 def test_another_configuration_is_run(store):
     run([job(0, lr=0.1)], store, toy, workers=0)
-    report = run([job(0, lr=0.2)], store, toy, workers=0)
-    assert (len(report.ran), report.reused) == (1, [])
+    order = []
+    run([job(0, lr=0.2)], store, toy, workers=1, executor=recording(order))
+    assert order == [("gcn", 0)]
 
 
 def test_processes_give_the_same_as_this_process(store, tmp_path):
@@ -89,14 +89,12 @@ def test_processes_give_the_same_as_this_process(store, tmp_path):
     assert [other.get(one).result for one in many(6)] == [store.get(one).result for one in many(6)]
 
 
-def test_a_failed_job_is_told_of_and_tried_again(store):
-    report = run([job(0), job(1, fail=True), job(2)], store, toy, workers=0)
-    assert [one.seed for one in report.ran] == [0, 2]
-    ((failed, message),) = report.failed
+def test_a_failed_job_is_returned_and_tried_again(store):
+    ((failed, outcome),) = run([job(0), job(1, fail=True), job(2)], store, toy, workers=0)
     assert failed == job(1, fail=True)
-    assert message == "this data set has no fixed splits: choose another protocol"
-    assert not store.has(failed)
-    assert run([failed], store, toy, workers=0).failed
+    assert outcome.message == "this data set has no fixed splits: choose another protocol"
+    assert [store.has(each) for each in (job(0), failed, job(2))] == [True, False, True]
+    assert len(run([failed], store, toy, workers=0)) == 1
 
 
 def test_the_unknown_and_the_longest_come_first(store):
@@ -109,16 +107,16 @@ def test_the_unknown_and_the_longest_come_first(store):
     assert order == [(model, seed) for model in ("goal", "gat", "gcn", "mlp") for seed in (0, 1)]
 
 
-def test_events_tell_the_whole_story(store):
+def test_events(store):
     run([job(0)], store, toy, workers=0)
     events = []
 
-    def hear(event):
+    def on_event(event):
         events.append(event)
         if isinstance(event, Finished) and event.outcome.done:
-            assert store.has(event.job)  # it is recorded before anybody hears of it
+            assert store.has(event.job)  # it is recorded before the event
 
-    run([job(0), job(1), job(2, fail=True)], store, toy, workers=0, on_event=hear)
+    run([job(0), job(1), job(2, fail=True)], store, toy, workers=0, on_event=on_event)
     planned = events[0]
     assert isinstance(planned, Planned)
     assert (planned.jobs, planned.reused) == ([job(1), job(2, fail=True)], [job(0)])
@@ -141,18 +139,18 @@ def test_a_store_that_cannot_be_written_stops_everything(store, monkeypatch):
 
     run([job(0)], store, toy, workers=0)
 
-    def refuse(handle):
+    def full(handle):
         raise OSError(28, os.strerror(28))
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", refuse)
+        patch.setattr(os, "fsync", full)
         with pytest.raises(InputError, match="free some space and start again"):
             run([job(i) for i in range(5)], store, toy, workers=1, executor=execute)
     assert (closed, started) == ([True], [1])
     assert [record.job.seed for record in store.records()] == [0]
 
 
-def test_a_folder_that_cannot_be_written_to_is_refused_before_anything_runs(tmp_path):
+def test_a_folder_that_cannot_be_written_to_is_an_error_before_anything_runs(tmp_path):
     (tmp_path / "file").touch()
     order = []
     with pytest.raises(InputError, match="no folder that can be written to"):
@@ -161,7 +159,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused_before_anything_runs(tmp_
 
 
 @pytest.mark.parametrize("wrong", [{"workers": -1}, {"threads": 0}])
-def test_too_few_workers_or_threads_are_refused(store, wrong):
+def test_too_few_workers_or_threads(store, wrong):
     with pytest.raises(InputError, match="too small"):
         run([job()], store, toy, **wrong)
 
@@ -196,13 +194,13 @@ def count_lines(store):
     return sum(path.read_bytes().count(b"\n") for path in store.folder.glob("*/*/*.jsonl"))
 
 
-def test_a_runner_killed_again_and_again_comes_to_the_same_end(store, whole):
+def test_a_runner_that_is_killed_repeatedly_gets_the_same_results(store, undisturbed):
     delays = random.Random(0)
     kills = 0
     for _ in range(60):
         before = len(store.records())
         process = start_runner(store.folder)
-        # A moment at random after its first record, so that every try gets a little further.
+        # A random time after its first record, so that every attempt adds something.
         while process.poll() is None and len(store.records()) == before:
             time.sleep(0.005)
         time.sleep(delays.uniform(0, 0.3))
@@ -214,25 +212,27 @@ def test_a_runner_killed_again_and_again_comes_to_the_same_end(store, whole):
     assert kills >= 2
     assert count_lines(store) == len(many()) == len({record.key for record in store.records()})
     for one in many():
-        assert store.get(one).result == whole.get(one).result
-    assert run(many(), store, toy, workers=0).ran == []
+        assert store.get(one).result == undisturbed.get(one).result
+    order = []
+    run(many(), store, toy, workers=1, executor=recording(order))
+    assert order == []
 
 
-def test_two_runners_at_once_come_to_the_same_end(store, whole):
+def test_two_runners_at_the_same_time_get_the_same_results(store, undisturbed):
     processes = [start_runner(store.folder) for _ in range(2)]
     assert [process.wait() for process in processes] == [0, 0]
     assert {record.key for record in store.records()} == {one.key for one in many()}
     for one in many():
-        assert store.get(one).result == whole.get(one).result
+        assert store.get(one).result == undisturbed.get(one).result
 
 
 def test_children_end_when_the_store_is_full(store, monkeypatch):
     sleepers = [job(i, seconds=30) for i in range(1, 3)]
 
-    def refuse(*values):
+    def full(*values):
         raise InputError("full")
 
-    monkeypatch.setattr(store, "add", refuse)
+    monkeypatch.setattr(store, "add", full)
     start = time.monotonic()
     with pytest.raises(InputError, match="full"):
         run([job(0), *sleepers], store, toy, workers=3, executor=run_jobs)

@@ -1,106 +1,110 @@
+from typing import ClassVar
+
 import pytest
 
+from otherhalf.data.entries import DATASETS
 from otherhalf.errors import InputError, RunsFailed
+from otherhalf.experiments.runner import graphs as graphs_module
 from otherhalf.experiments.runner import workbench as module
+from otherhalf.experiments.runner.executor import run_jobs
+from otherhalf.experiments.runner.graphs import GraphFolder
 from otherhalf.experiments.runner.job import Job, Outcome
 from otherhalf.experiments.runner.store import Store
-from otherhalf.experiments.runner.workbench import Workbench, failure, number, results
+from otherhalf.experiments.runner.workbench import Workbench, failure
 
 
 def job(seed=0, model="gcn"):
     return Job("fit", "cora", "h", model, {}, "uniform", seed)
 
 
-class Work:
-    """Stands for the worker; ``wrong`` says by seed what it raises."""
+class Graphs(GraphFolder):
+    """Has every graph, and counts."""
 
-    def __init__(self, **wrong):
-        self.wrong = {int(seed[1:]): error for seed, error in wrong.items()}
-        self.done = []
-        self.opened = []
+    fetched: ClassVar[list] = []
 
-    def open(self, data):
-        self.opened.append(data)
-
-    def __call__(self, one):
-        self.done.append(one.seed)
-        if one.seed in self.wrong:
-            raise self.wrong[one.seed]
-        return {"test": 0.5}
+    def fetch(self, data, data_hash):
+        self.fetched.append((data, data_hash))
 
 
 @pytest.fixture
-def workbench(tmp_path):
-    def make(**wrong):
-        made = Workbench(Store(tmp_path / "runs"), workers=0)
-        made._worker = Work(**wrong)
+def workbench(tmp_path, monkeypatch):
+    """Make a workbench whose runs do nothing; ``s1=error`` is what the run with seed 1 raises."""
+    monkeypatch.setattr(Graphs, "fetched", [])
+
+    def make(**errors):
+        made = Workbench(Store(tmp_path / "runs"), workers=0, graphs=Graphs())
+        made.done = []
+
+        def work(one):
+            made.done.append(one.seed)
+            if f"s{one.seed}" in errors:
+                raise errors[f"s{one.seed}"]
+            return {"test": 0.5}
+
+        monkeypatch.setattr(module, "Worker", lambda graphs, device: work)
         return made
 
     return make
 
 
-def test_only_what_is_missing_is_run(workbench, capsys):
+def test_only_jobs_without_a_record_are_run(workbench, capsys):
     one = workbench()
     one.run([job(0), job(1)])
     one.run([job(1), job(2)])
-    assert one._worker.done == [0, 1, 2]
+    assert one.done == [0, 1, 2]
     assert one.failed == []
     assert "1 of 2 runs are there already" in capsys.readouterr().err
     again = workbench()
     again.run([job(0), job(1), job(2)])
-    assert again._worker.done == []
-    assert capsys.readouterr().err == ""  # nothing to tell where nothing is done
+    assert again.done == []
+    assert capsys.readouterr().err == ""  # nothing is run
 
 
-def test_data_are_opened_once_before_the_runs_and_only_where_there_are_runs(workbench):
+def test_a_graph_is_fetched_once_before_its_runs(workbench, monkeypatch):
     one = workbench()
     one.run([job(0), job(1), job(0, "mlp")])
-    assert one._worker.opened == ["cora"]
+    assert Graphs.fetched == [("cora", "h")]
     one.run([job(0)])
-    assert one._worker.opened == ["cora"]
+    assert Graphs.fetched == [("cora", "h")]
 
-    def absent(data):
+    def absent(self, data, data_hash):
         raise InputError(f"{data} is not at hand")
 
-    one._worker.open = absent
+    monkeypatch.setattr(Graphs, "fetch", absent)
     with pytest.raises(InputError, match="cora is not at hand"):
         one.run([job(2)])
-    assert (one._worker.done, one.failed) == ([0, 1, 0], [])
+    assert (one.done, one.failed) == ([0, 1, 0], [])
 
 
-@pytest.mark.parametrize("result", [{}, {"nodes": 3}, {"nodes": {"test": "many"}}, {"nodes": None}])
-def test_a_result_without_its_number_is_refused(result):
-    with pytest.raises(InputError, match="where the number nodes/test belongs: restore it"):
-        number(result, "nodes", "test")
-    assert number({"test": None}, "test") is None
-    assert number({"a": {"b": 2}}, "a", "b") == 2
+def test_this_process_reads_no_graph(workbench, data_dir, monkeypatch):
+    """The worker processes read it; here it would be thrown away."""
+    for name in ("open_data", "read_npz"):
+        monkeypatch.setattr(graphs_module, name, lambda *_: pytest.fail("it was read"))
+    one = workbench()
+    one.graphs = GraphFolder()
+    content = DATASETS["texas"].fingerprint
+    one.run([Job("fit", "texas", content, "mlp", {}, "uniform", seed) for seed in range(2)])
+    assert one.done == [0, 1]
 
 
 def test_nothing_to_do(workbench):
     workbench().run([])
 
 
-def test_results(workbench):
-    one = workbench(s1=InputError("no"))
-    one.run([job(0), job(1)])
-    assert one.results([job(0), job(1), job(2)]) == [{"test": 0.5}, None, None]
-    assert results(one.store, [job(0)]) == [{"test": 0.5}]
-
-
-def test_a_failure_is_kept_and_not_tried_again_by_this_lab(workbench):
+def test_a_job_that_failed_is_not_tried_again_by_this_workbench(workbench):
     one = workbench(s1=InputError("too few labels: label more nodes"))
     one.run([job(0), job(1)])
     one.run([job(1), job(2)])
     one.run([job(1)])
-    assert one._worker.done == [0, 1, 2]
+    assert one.done == [0, 1, 2]
     ((failed, outcome),) = one.failed
     assert (failed, outcome.message) == (job(1), "too few labels: label more nodes")
     another = workbench()
     another.run([job(1)])
-    assert another._worker.done == [1]
+    assert another.done == [1]
 
 
-def test_wrong_input_is_the_users(workbench):
+def test_wrong_input_is_an_input_error(workbench):
     one = workbench(s1=InputError("too few labels: label more nodes"))
     one.run([job(0), job(1)])
     error = failure(one.failed)
@@ -131,14 +135,27 @@ def test_a_process_that_was_killed_is_a_crash_too():
     assert "the first being audit on cora, seed 3: killed by signal 9 (out of memory?)" in str(error)
 
 
-def test_the_worker_is_told_where_own_data_is(tmp_path):
-    assert Workbench(Store(tmp_path), places={"mine": "/there.npz"})._worker.places == {"mine": "/there.npz"}
+def test_another_executor(workbench):
+    given = []
+
+    def executor(jobs, work, workers, threads, on_start=None):
+        given.append((workers, threads))
+        return run_jobs(jobs, work, 0, threads, on_start)
+
+    one = workbench()
+    one.executor, one.workers, one.threads = executor, 3, 2
+    one.run([job(0)])
+    assert (given, one.done) == ([(3, 2)], [0])
 
 
-def test_events_reach_the_screen(workbench, capsys, monkeypatch):
+def test_an_unusable_device_is_an_error_at_once(tmp_path):
+    with pytest.raises(InputError, match="tpu"):
+        Workbench(Store(tmp_path, "tpu"))
+
+
+def test_progress_is_shown(workbench, capsys):
     one = workbench(s1=InputError("no"))
     one.run([job(0), job(1)])
-    told = capsys.readouterr().err
-    assert "cora gcn seed 0: test 50.00" in told
-    assert "cora gcn seed 1: failed: no" in told
-    assert module.STORE.parts == ("results", "runs")
+    shown = capsys.readouterr().err
+    assert "cora gcn seed 0: test 50.00" in shown
+    assert "cora gcn seed 1: failed: no" in shown

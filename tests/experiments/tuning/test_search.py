@@ -6,33 +6,35 @@ import pytest
 
 from otherhalf.errors import InputError
 from otherhalf.estimators.baseline import BaselineClassifier
-from otherhalf.experiments.models import PAPERS, RIVALS, TITLES, configuration, make_model
+from otherhalf.experiments.models import compared_models, configuration, make_model
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Outcome, canonical
 from otherhalf.experiments.runner.store import Store
+from otherhalf.experiments.tuning import search as search_module
 from otherhalf.experiments.tuning.search import (
+    ARCHITECTURES,
     FINALISTS,
-    FRAMES,
     GOAL,
     MOST_TRIALS,
-    OWN,
     SEEDS,
     TRIALS,
     candidates,
+    check_runs,
     search,
     search_seeds,
 )
-from otherhalf.nn.models.registry import WALKS
+from otherhalf.nn.models.registry import MODELS
 
-SUBJECT = BenchmarkData("toy", "hash")
+BENCHMARK = BenchmarkData("toy", "hash")
+NAMES = ("goal", *MODELS)
 
 
-# ---------------------------------------------------------------------- what is tried
+# ---------------------------------------------------------------------- trials
 
 
 @pytest.mark.parametrize("count", [1, 5, TRIALS, 30])
-@pytest.mark.parametrize("model", TITLES)
-def test_every_model_has_as_many_trials_and_none_twice(model, count):
+@pytest.mark.parametrize("model", NAMES)
+def test_every_model_has_this_many_different_trials(model, count):
     found = candidates(model, count)
     assert len(found) == count
     assert candidates(model, count) == found
@@ -40,21 +42,21 @@ def test_every_model_has_as_many_trials_and_none_twice(model, count):
     assert all(one not in settings[:i] for i, one in enumerate(settings))
 
 
-@pytest.mark.parametrize("model", TITLES)
+@pytest.mark.parametrize("model", NAMES)
 def test_more_trials_begin_with_the_same_ones(model):
     assert candidates(model, 20)[:TRIALS] == candidates(model, TRIALS)
     assert candidates(model, TRIALS)[:3] == candidates(model, 3)
 
 
-def test_the_list_stays_what_it_is():
-    """Its trials have been recorded: where it changes, every search is to be made anew."""
-    listed = canonical({model: candidates(model, TRIALS) for model in sorted(TITLES)})
+def test_the_list_does_not_change():
+    """There are records of its trials: if it changed, every search would run again."""
+    listed = canonical({model: candidates(model, TRIALS) for model in sorted(NAMES)})
     assert hashlib.sha256(listed.encode()).hexdigest() == (
         "1c69920b9dac60202e996b456a4877ed9c848c08fbb9991a2c2c1c2b270ebaaf"
     )
 
 
-@pytest.mark.parametrize("model", TITLES)
+@pytest.mark.parametrize("model", NAMES)
 def test_the_first_trial_is_the_defaults(model):
     (first,) = candidates(model, 1)
     if model == "goal":
@@ -68,42 +70,54 @@ def test_the_first_trial_is_the_defaults(model):
 
 
 @pytest.mark.parametrize("data", ["cora", "somebody's own"])
-@pytest.mark.parametrize("model", TITLES)
+@pytest.mark.parametrize("model", NAMES)
 def test_every_trial_is_accepted(model, data):
     for params in candidates(model, 30):
         assert configuration(model, params, "accuracy", data)["params"] == params
 
 
-def test_as_many_as_there_may_be():
+def test_the_largest_number_of_trials():
     for model in ("goal", "mlp"):
         assert len(candidates(model, MOST_TRIALS)) == MOST_TRIALS
 
 
 @pytest.mark.parametrize("count", [0, -1, MOST_TRIALS + 1, 10**9])
-def test_more_than_there_are_is_refused_and_not_looked_for_forever(count, tmp_path):
+def test_a_wrong_number_of_trials(count, tmp_path):
     with pytest.raises(InputError, match=f"give 1 to {MOST_TRIALS}"):
         candidates("goal", count)
     with pytest.raises(InputError, match=f"give 1 to {MOST_TRIALS}"):
-        search([("goal", SUBJECT)], Store(tmp_path), lambda jobs: pytest.fail("ran"), trials=count)
+        search([("goal", BENCHMARK)], Store(tmp_path), lambda jobs: pytest.fail("ran"), trials=count)
 
 
-def test_drawn_trials_of_goal_also_leave_things_at_their_defaults():
+def test_drawn_trials_of_goal_leave_some_settings_at_their_defaults():
     drawn = candidates("goal", 40)[TRIALS:]
     for name in ("encoder", "k", "lr", "weight_decay", "norm"):
         assert any(name in params for params in drawn)
         assert any(name not in params for params in drawn)
 
 
-def test_the_lists_fit_each_other():
-    assert len(FRAMES) == len(GOAL) == TRIALS
-    assert all(len(own) == TRIALS for own in OWN.values())
-    # The same frames for every baseline, but for two of GPR-GNN's.
+def test_the_architectures_are_the_same_for_every_baseline():
+    assert len(ARCHITECTURES) == len(GOAL) == TRIALS
     usual = candidates("mlp", TRIALS)
-    for model in (*PAPERS, *RIVALS):
-        if model != "goal":
-            frames = [{k: v for k, v in p.items() if k not in WALKS} for p in candidates(model, TRIALS)]
-            others = [i for i, frame in enumerate(frames) if frame != usual[i]]
-            assert others == ([5, 6] if model == "gprgnn" else [])
+    for model in set(compared_models()) - {"goal"}:
+        own = MODELS[model].own_options
+        shared = [{k: v for k, v in params.items() if k not in own} for params in candidates(model, TRIALS)]
+        different = [i for i, params in enumerate(shared) if params != usual[i]]
+        assert different == ([5, 6] if model == "gprgnn" else [])
+
+
+def test_listed_trials_are_not_resolved(monkeypatch):
+    """Only drawn trials are compared with the others."""
+    monkeypatch.setattr(search_module, "make_model", lambda *_: pytest.fail("a model was made"))
+    for model in NAMES:
+        assert len(candidates(model, TRIALS)) == TRIALS
+
+
+@pytest.mark.parametrize(("runs", "message"), [(0, "0 runs are too few"), (51, "51 runs are too many")])
+def test_a_wrong_number_of_runs(runs, message):
+    check_runs(50)
+    with pytest.raises(InputError, match=message):
+        check_runs(runs)
 
 
 def test_the_splits_of_the_search_are_not_those_of_the_results():
@@ -112,13 +126,15 @@ def test_the_splits_of_the_search_are_not_those_of_the_results():
         assert min(SEEDS) >= 10  # reported runs are numbered from 0
     assert search_seeds("fixed") == (0, 1, 2)
     assert search_seeds("public") == (0,)
+    assert search_seeds("fixed", 2) == (0, 1)
+    assert search_seeds("fixed", 0) == ()
 
 
 # ---------------------------------------------------------------------- the search
 
 
 class Fake:
-    """Runs nothing: ``validation(job)`` says how a trial goes, None that it fails."""
+    """Runs nothing: ``validation(job)`` is the score of a trial, None if it fails."""
 
     def __init__(self, folder, validation):
         self.store = Store(folder)
@@ -128,14 +144,14 @@ class Fake:
     def __call__(self, jobs):
         self.rounds.append(list(jobs))
         for job in jobs:
-            found = self.validation(job)
-            if found is not None and not self.store.has(job):
-                # A test score of a trial would be an error; if there were one, it must not be read.
-                result = {"val": found, "epochs": 3, "test": "not to be read"}
+            score = self.validation(job)
+            if score is not None and not self.store.has(job):
+                # A trial must have no test score; if it had one, nothing may read it.
+                result = {"val": score, "epochs": 3, "test": "not to be read"}
                 self.store.add(job, Outcome(result, 1.0, 1.0, 1))
 
     def search(self, *models, **options):
-        return search([(model, SUBJECT) for model in models], self.store, self, **options)
+        return search([(model, BENCHMARK) for model in models], self.store, self, **options)
 
     @property
     def ran(self):
@@ -143,12 +159,12 @@ class Fake:
 
 
 def place(job):
-    """Which of the trials it is."""
+    """Position of the job in the list of trials."""
     return candidates(job.model, TRIALS).index(job.options["params"])
 
 
-def test_the_best_mean_of_the_finalists_is_taken(tmp_path):
-    # On the first split 4 and 6 are the best; over all, 6. Trial 2 would be better still on the others.
+def test_the_finalist_with_the_best_mean_is_chosen(tmp_path):
+    # On the first split 4 and 6 are the best; over all splits, 6. Trial 2 would be even better on the others.
     first = [0.1, 0.2, 0.3, 0.2, 0.9, 0.1, 0.8, 0.1]
     others = [0.1, 0.1, 1.0, 0.1, 0.3, 0.1, 0.5, 0.1]
     fake = Fake(tmp_path, lambda job: (first if job.seed == 50 else others)[place(job)])
@@ -158,7 +174,7 @@ def test_the_best_mean_of_the_finalists_is_taken(tmp_path):
     assert choice.trials == TRIALS
 
 
-def test_every_model_gets_the_same(tmp_path):
+def test_every_model_has_the_same_number_of_trials(tmp_path):
     fake = Fake(tmp_path, lambda job: 0.5 + place(job) / 100)
     fake.search("gcn", "appnp", "goal", trials=5)
     tried = Counter((job.model, job.seed) for job in fake.ran)
@@ -180,7 +196,7 @@ def test_a_finalist_that_fails_later_is_not_chosen(tmp_path):
     assert fake.search("gcn")[0].params == candidates("gcn", TRIALS)[3]
 
 
-def test_equally_good_trials_go_to_the_earlier(tmp_path):
+def test_of_equal_trials_the_first_is_chosen(tmp_path):
     assert Fake(tmp_path, lambda job: 0.5).search("sage")[0].params == candidates("sage", 1)[0]
 
 
@@ -196,13 +212,13 @@ def test_a_single_split_is_enough(tmp_path):
     assert {job.seed for job in fake.ran} == {0}
 
 
-def test_goal_whose_defaults_fail_is_searched_all_the_same(tmp_path):
+def test_goal_is_searched_even_if_its_defaults_fail(tmp_path):
     fake = Fake(tmp_path, lambda job: 0.7 if place(job) == 6 else None)
     (choice,) = fake.search("goal")
     assert choice.params == GOAL[6]
 
 
-def test_all_models_are_searched_side_by_side(tmp_path):
+def test_all_models_are_searched_in_the_same_rounds(tmp_path):
     fake = Fake(tmp_path, lambda job: 0.5)
     fake.search("gcn", "goal")
     assert [{job.model for job in jobs} for jobs in fake.rounds] == [{"gcn", "goal"}] * 2

@@ -5,7 +5,9 @@ import pytest
 import torch
 
 from otherhalf.graph import Graph
-from otherhalf.nn.inputs import Scaling, node_inputs
+from otherhalf.nn.inputs import Scaling
+from otherhalf.nn.models.registry import MODELS
+from otherhalf.nn.prepared import PreparedGraph
 
 NODES, ALONE = 14, 2  # the last two nodes have no neighbours; no node is its own
 
@@ -19,8 +21,23 @@ def graph() -> Graph:
 
 
 @pytest.fixture
-def inputs(graph):
-    return node_inputs(graph, Scaling("none"))
+def prepared(graph) -> PreparedGraph:
+    return PreparedGraph(graph, Scaling("none"))
+
+
+@pytest.fixture
+def inputs(prepared):
+    return prepared.inputs
+
+
+@pytest.fixture
+def operators():
+    """Return the operators that a model reads of a graph."""
+
+    def of(model: str, graph: Graph) -> tuple:
+        return PreparedGraph(graph, Scaling("none")).arguments(MODELS[model].operators)[1:]
+
+    return of
 
 
 @pytest.fixture

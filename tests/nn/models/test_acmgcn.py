@@ -3,9 +3,10 @@
 import pytest
 import torch
 
-from otherhalf.nn.backbone import Architecture, NodeInputs
+from otherhalf.nn.backbone import Architecture
+from otherhalf.nn.inputs import NodeInputs
 from otherhalf.nn.models.acmgcn import ACMGCN, AdaptiveChannelMixing
-from otherhalf.nn.models.registry import operators
+from otherhalf.nn.models.registry import MODELS
 from otherhalf.nn.ops.sparse import SparseOperator, mean_adjacency
 
 
@@ -25,10 +26,10 @@ def formula(layer, x, adjacency, rows):
 
 
 @pytest.mark.parametrize("known", [14, 11], ids=["all nodes known", "three nodes new"])
-def test_layer_equals_the_formula_in_values_and_gradients(graph, inputs, dense, same, known):
+def test_layer_equals_the_formula_in_values_and_gradients(graph, inputs, dense, same, known, operators):
     torch.manual_seed(0)
-    layer = AdaptiveChannelMixing(4, 5, num_known=known)
-    (mean, _), rows = operators("acmgcn", graph, inputs), graph.adjacency[:, :known]
+    layer = AdaptiveChannelMixing(4, 5, row_width=known)
+    (mean, _), rows = operators("acmgcn", graph), graph.adjacency[:, :known]
     same(
         lambda x: layer(x, mean, SparseOperator.from_scipy(rows)),
         lambda x: formula(layer, x, dense, dense[:, :known]),
@@ -38,7 +39,7 @@ def test_layer_equals_the_formula_in_values_and_gradients(graph, inputs, dense, 
     )
 
 
-def test_model_is_its_layers_with_a_relu_between(graph, inputs, dense, same):
+def test_model_is_its_layers_with_a_relu_between(graph, prepared, inputs, dense, same):
     torch.manual_seed(0)
     model = ACMGCN(4, 3, graph.num_nodes, Architecture(hidden=5, dropout=0.0))
     first, second = model.layers
@@ -46,7 +47,7 @@ def test_model_is_its_layers_with_a_relu_between(graph, inputs, dense, same):
     def twice(x):
         return formula(second, torch.relu(formula(first, x, dense, dense)), dense, dense)
 
-    given = operators("acmgcn", graph, inputs)
+    given = prepared.arguments(MODELS["acmgcn"].operators)[1:]
     assert given[1] is inputs.neighbours
     same(
         lambda x: model(NodeInputs(x), *given),
@@ -58,7 +59,7 @@ def test_model_is_its_layers_with_a_relu_between(graph, inputs, dense, same):
 
 
 def test_a_path_by_hand(path):
-    layer = AdaptiveChannelMixing(1, 1, num_known=3)
+    layer = AdaptiveChannelMixing(1, 1, row_width=3)
     with torch.no_grad():
         for linear in (layer.low, layer.high, layer.identity):
             linear.weight.fill_(1.0)
@@ -72,7 +73,7 @@ def test_a_path_by_hand(path):
 
 
 def test_a_vote_sways_a_node_by_its_own_views(path):
-    layer = AdaptiveChannelMixing(1, 1, num_known=3)
+    layer = AdaptiveChannelMixing(1, 1, row_width=3)
     with torch.no_grad():
         for linear in (layer.low, layer.high, layer.identity, layer.structure):
             linear.weight.fill_(1.0)

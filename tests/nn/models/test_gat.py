@@ -7,8 +7,10 @@ from torch.nn import functional as F
 from torch_geometric.nn import GATConv
 
 from otherhalf.graph import Graph
-from otherhalf.nn.backbone import Architecture, NodeInputs
-from otherhalf.nn.models.gat import GAT, HEADS, GraphAttention, Neighbourhoods
+from otherhalf.nn.backbone import Architecture
+from otherhalf.nn.inputs import NodeInputs
+from otherhalf.nn.models.gat import GAT, GraphAttention
+from otherhalf.nn.ops.attention import HEADS, Neighbourhoods
 
 ALONE = -1  # the last node of the graph has no neighbour
 WIDTHS = [(16, 2, True), (3, 3, False)]
@@ -158,26 +160,6 @@ def test_a_path_by_hand(path):
     ]
     assert out[:, 0].tolist() == pytest.approx(expected)
     assert torch.equal(out, out[:, :1].expand(-1, 8))
-
-
-def test_neighbourhoods_of_a_path_and_their_transposition(path):
-    around = Neighbourhoods.from_scipy(path.adjacency)
-    pairs = list(zip(around.rows.tolist(), around.columns.tolist(), strict=True))
-    assert pairs == [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (2, 1), (2, 2)]
-    values = torch.arange(1.0, 8.0)
-    there, back = torch.zeros(3, 3), torch.zeros(3, 3)
-    there[around.rows, around.columns] = values
-    back[around.rows, around.columns] = values[around.reverse]
-    torch.testing.assert_close(back, there.T)
-    assert around.to("cpu") is around
-
-
-def test_a_self_loop_that_is_there_already_counts_once(path):
-    looped = path.adjacency.copy()
-    looped.setdiag(1)
-    one, two = (Neighbourhoods.from_scipy(a) for a in (path.adjacency, looped))
-    assert torch.equal(one.crow, two.crow)
-    assert torch.equal(one.col, two.col)
 
 
 def test_a_node_alone_attends_to_itself(around, inputs):

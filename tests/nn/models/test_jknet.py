@@ -5,17 +5,17 @@ import torch
 from torch_geometric.nn import JumpingKnowledge
 from torch_geometric.nn.models import GCN as Theirs
 
-from otherhalf.nn.backbone import Architecture, NodeInputs
+from otherhalf.nn.backbone import Architecture
+from otherhalf.nn.inputs import NodeInputs
 from otherhalf.nn.models.jknet import JKNet
-from otherhalf.nn.models.registry import operators
 
 
 @pytest.mark.parametrize("layers", [1, 2, 4])
-def test_model_equals_pygs_in_values_and_gradients(graph, inputs, edge_index, same, layers):
+def test_model_equals_pygs_in_values_and_gradients(graph, inputs, edge_index, same, layers, operators):
     torch.manual_seed(0)
     ours = JKNet(4, 3, graph.num_nodes, Architecture(hidden=6, layers=layers, dropout=0.0))
     theirs = Theirs(4, 6, layers, 3, jk="cat")
-    (adjacency,) = operators("jknet", graph, inputs)
+    (adjacency,) = operators("jknet", graph)
     pairs = list(zip(ours.layers, theirs.convs, strict=True))
     same(
         lambda x: ours(NodeInputs(x), adjacency),
@@ -29,18 +29,19 @@ def test_model_equals_pygs_in_values_and_gradients(graph, inputs, edge_index, sa
     )
 
 
-def test_the_embedding_is_jumping_knowledge_over_the_hidden_states(graph, inputs):
+def test_the_embedding_is_jumping_knowledge_over_the_hidden_states(graph, inputs, operators):
     torch.manual_seed(0)
     model = JKNet(4, 3, graph.num_nodes, Architecture(hidden=6, layers=2, dropout=0.0))
-    (adjacency,) = operators("jknet", graph, inputs)
+    (adjacency,) = operators("jknet", graph)
     first = torch.relu(model.layers[0](inputs.features, adjacency))
     second = torch.relu(model.layers[1](first, adjacency))
     torch.testing.assert_close(model.embed(inputs, adjacency), JumpingKnowledge("cat")([first, second]))
 
 
-def test_the_rest_of_the_frame_is_kept():
-    shape = Architecture(hidden=5, layers=3, norm="layer", residual=True)
-    model = JKNet(4, 3, 6, shape)
+def test_the_rest_of_the_architecture_is_kept():
+    given = Architecture(hidden=5, layers=3, norm="layer", residual=True)
+    model = JKNet(4, 3, 6, given)
     assert model.prediction.weight.shape == (15, 3)
-    assert (model.shape.norm, model.shape.residual, model.shape.output) == ("layer", True, "linear")
+    kept = model.architecture
+    assert (kept.norm, kept.residual, kept.output) == ("layer", True, "linear")
     assert JKNet(4, 3, 6).prediction.weight.shape == (2 * Architecture().hidden, 3)

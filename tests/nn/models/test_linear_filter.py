@@ -7,15 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import otherhalf as oh
-from otherhalf.complement.encoder import fit_supervised
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
 from otherhalf.graph import symmetric_adjacency
-from otherhalf.nn.backbone import Architecture, NodeInputs
-from otherhalf.nn.inputs import Scaling, node_inputs
+from otherhalf.nn.backbone import Architecture
+from otherhalf.nn.inputs import NodeInputs, Scaling
 from otherhalf.nn.models.linear_filter import FILTERS, LinearFilter, LinearFilterNetwork
 from otherhalf.nn.ops.sparse import normalized_adjacency
+from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.training.loop import TrainingSettings, seeded
+from otherhalf.training.supervised import fit_supervised
 
 # A path 0 – 1 – 2 and a node alone: Â has 1/√2 at (0, 1) and (1, 2).
 PATH = normalized_adjacency(symmetric_adjacency(np.array([[0, 1], [1, 2]]), 4))
@@ -83,7 +84,7 @@ def test_the_printed_pair_is_one_layer_with_the_sign_in_the_weights():
 def test_the_printed_pair_trains_alike_to_the_last_bit():
     graph = contextual_sbm(80, 2, 6, average_degree=6, homophily=0.2, seed=0)
     split = oh.split(graph, "uniform", seed=0)
-    arguments = node_inputs(graph, Scaling.fit(graph.x, "auto")), normalized_adjacency(graph.adjacency)
+    arguments = PreparedGraph(graph, Scaling.fit(graph.x, "auto")).arguments(["normalized"])
     low, high = (LinearFilterNetwork(6, 2, 80, kind=f"{kind} as printed") for kind in ("low", "high"))
     negate(low, high)
     histories = []
@@ -100,11 +101,11 @@ def negate(source, target):
     target.load_state_dict({key: -value for key, value in source.state_dict().items()})
 
 
-def test_the_frame_is_the_skeletons():
+def test_the_architecture_is_the_backbones():
     model = LinearFilterNetwork(5, 3, 4, Architecture(hidden=7, layers=3), kind="high")
     assert [tuple(layer.linear.weight.shape) for layer in model.layers] == [(5, 7), (7, 7), (7, 3)]
 
 
 def test_an_unknown_filter_is_refused():
-    with pytest.raises(InputError, match="'band' is not known: choose one of low, high"):
+    with pytest.raises(InputError, match=r"filter must be one of low, high, .*, not 'band'"):
         LinearFilterNetwork(3, 2, 4, kind="band")

@@ -1,8 +1,8 @@
 """LINKX against PyG's with the same weights, and against its formula.
 
 PyG's has three things that ours has not, which are taken out of it here: a bias of the adjacency rows' map,
-one of the second half of W (both only add to other biases), and batch normalisation after the activations of
-the last MLP (ours comes before them, and only where the frame asks for it).
+one of the second part of W (both only add to other biases), and batch normalisation after the activations of
+the last MLP (ours comes before them, and only if the architecture has it).
 """
 
 import pytest
@@ -10,7 +10,8 @@ import torch
 from torch import nn
 from torch_geometric.nn.models import LINKX as Theirs
 
-from otherhalf.nn.backbone import Architecture, NodeInputs
+from otherhalf.nn.backbone import Architecture
+from otherhalf.nn.inputs import NodeInputs
 from otherhalf.nn.models.linkx import LINKX
 from otherhalf.nn.ops.sparse import SparseOperator
 
@@ -88,6 +89,6 @@ def test_a_path_by_hand(path):
 
 def test_rows_are_wanted(inputs):
     model = LINKX(4, 3, 14)
-    assert model.shape.trunk == "features+neighbours"
-    with pytest.raises(ValueError, match="LINKX reads the rows of the adjacency matrix"):
+    assert model.architecture.trunk == "features+neighbours"
+    with pytest.raises(ValueError, match="LINKX reads adjacency rows: give NodeInputs with neighbours"):
         model(NodeInputs(inputs.features))

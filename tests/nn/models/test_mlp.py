@@ -4,7 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from otherhalf.nn.backbone import Architecture, NodeInputs
+from otherhalf.nn.backbone import Architecture
+from otherhalf.nn.inputs import NodeInputs
 from otherhalf.nn.models.mlp import MLP, DenseLayer
 from otherhalf.nn.ops.sparse import SparseOperator
 

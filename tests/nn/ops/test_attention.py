@@ -7,8 +7,37 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from otherhalf.nn.models.gat import HEADS, Neighbourhoods, attend
 from otherhalf.nn.ops import compiled
+from otherhalf.nn.ops.attention import HEADS, Neighbourhoods, attend
+
+PATH = sp.csr_matrix(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+
+
+def test_neighbourhoods_of_a_path_and_their_transposition():
+    around = Neighbourhoods.from_scipy(PATH)
+    pairs = list(zip(around.rows.tolist(), around.columns.tolist(), strict=True))
+    assert pairs == [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (2, 1), (2, 2)]
+    values = torch.arange(1.0, 8.0)
+    there, mirrored = torch.zeros(3, 3), torch.zeros(3, 3)
+    there[around.rows, around.columns] = values
+    mirrored[around.rows, around.columns] = values[around.reverse]
+    torch.testing.assert_close(mirrored, there.T)
+    assert around.to("cpu") is around
+    moved = around.to("cpu:0")  # torch holds it for another device than cpu
+    assert all(
+        torch.equal(getattr(moved, part), getattr(around, part)) for part in ("crow", "col", "reverse")
+    )
+
+
+def test_a_self_loop_that_is_there_already_counts_once():
+    looped = PATH.copy()
+    looped.setdiag(1)
+    one, two = (Neighbourhoods.from_scipy(a) for a in (PATH, looped))
+    assert torch.equal(one.crow, two.crow)
+    assert torch.equal(one.col, two.col)
+
+
+# ---------------------------------------------------------------------- values and gradients
 
 
 def inputs(nodes, width, seed, dtype):

@@ -21,6 +21,9 @@ DENSE = np.array(
 )
 
 
+COPY = "cpu:0"  # torch holds it for another device than "cpu", so everything is copied
+
+
 def dense_of(operator: SparseOperator) -> torch.Tensor:
     return operator.matrix.to_dense()
 
@@ -63,27 +66,29 @@ def test_a_gradient_that_is_not_contiguous():
 
 
 def test_the_matrix_itself_is_not_differentiated():
-    plain = SparseOperator.from_scipy(sp.csr_matrix(DENSE))
-    values = plain.matrix.values().clone().requires_grad_()
+    operator = SparseOperator.from_scipy(sp.csr_matrix(DENSE))
+    values = operator.matrix.values().clone().requires_grad_()
     matrix = torch.sparse_csr_tensor(
-        plain.matrix.crow_indices(), plain.matrix.col_indices(), values, (4, 5), check_invariants=True
+        operator.matrix.crow_indices(), operator.matrix.col_indices(), values, (4, 5), check_invariants=True
     )
     h = torch.ones(5, 2, requires_grad=True)
-    (SparseOperator(matrix, plain.transpose, None) @ h).sum().backward()
+    (SparseOperator(matrix, operator.transpose, None) @ h).sum().backward()
     assert values.grad is None
     torch.testing.assert_close(h.grad[:, 0], torch.from_numpy(DENSE.sum(axis=0)))
 
 
-def test_shape_and_stored_entries():
-    operator = SparseOperator.from_scipy(sp.csr_matrix(DENSE))
-    assert operator.shape == (4, 5)
-    assert operator.nnz == 6
+def test_shape():
+    assert SparseOperator.from_scipy(sp.csr_matrix(DENSE)).shape == (4, 5)
 
 
 def test_a_symmetric_matrix_is_kept_once():
     path = sp.csr_matrix(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=np.float32))
     operator = SparseOperator.from_scipy(path, symmetric=True)
     assert operator.transpose is operator.matrix
+    assert operator.symmetric
+    assert operator.transposed() is operator
+    assert operator.to(COPY).symmetric
+    assert not SparseOperator.from_scipy(path).symmetric  # nobody guaranteed it
 
 
 def test_indices_are_int32_as_the_fast_product_takes_them():
@@ -126,6 +131,42 @@ def test_transposed():
 def test_moving_to_the_device_it_is_on_is_free():
     operator = SparseOperator.from_scipy(sp.csr_matrix(DENSE))
     assert operator.to("cpu") is operator
+
+
+def test_only_a_symmetric_operator_is_symmetric():
+    operator = SparseOperator.from_scipy(sp.csr_matrix(DENSE[:, :4]))
+    for other in (operator, operator.transposed(), operator.to(COPY), operator.transposed().to(COPY)):
+        assert not other.symmetric
+        assert not other.transposed().symmetric
+
+
+@pytest.mark.parametrize("device", [COPY, "meta"])
+def test_a_transpose_on_another_device_keeps_its_own_transpose(device):
+    # A transpose has no order of entries; it was once taken for a symmetric operator.
+    moved = SparseOperator.from_scipy(sp.csr_matrix(DENSE)).transposed().to(device)
+    assert moved.shape == (5, 4)
+    assert tuple(moved.transpose.shape) == (4, 5)
+    assert {moved.matrix.device.type, moved.transpose.device.type} == {torch.device(device).type}
+    assert moved.transposed().shape == (4, 5)
+
+
+@pytest.mark.parametrize("columns", [4, 5])
+def test_gradient_through_a_transpose_on_another_device(columns):
+    # Square, where a wrong transpose has the right shape, and not.
+    dense = DENSE[:, :columns]
+    moved = SparseOperator.from_scipy(sp.csr_matrix(dense)).transposed().to(COPY)
+    h, weights = torch.randn(4, 3, requires_grad=True), torch.randn(columns, 3)
+    product = moved @ h
+    torch.testing.assert_close(product, torch.from_numpy(dense.T.copy()) @ h)
+    (product * weights).sum().backward()
+    torch.testing.assert_close(h.grad, torch.from_numpy(dense) @ weights)
+
+
+def test_dropout_of_a_moved_operator_follows_into_its_transpose():
+    torch.manual_seed(0)
+    matrix = sp.random(40, 30, density=0.3, format="csr", dtype=np.float32, random_state=1)
+    dropped = SparseOperator.from_scipy(matrix).to(COPY).dropout(0.5)
+    torch.testing.assert_close(dropped.transpose.to_dense(), dense_of(dropped).T.contiguous())
 
 
 # ---------------------------------------------------------------------- dropout
@@ -179,7 +220,13 @@ def test_no_dropout_gives_the_operator_itself_and_leaves_the_original_alone():
 
 def test_a_symmetric_operator_refuses_dropout():
     operator = normalized_adjacency(sp.csr_matrix(np.array([[0, 1], [1, 0]])))
-    with pytest.raises(ValueError, match="symmetry"):
+    with pytest.raises(ValueError, match="dropout would break the symmetry of this operator"):
+        operator.dropout(0.5)
+
+
+def test_a_transpose_refuses_dropout_for_its_own_reason():
+    operator = SparseOperator.from_scipy(sp.csr_matrix(DENSE)).transposed()
+    with pytest.raises(ValueError, match="dropout needs an operator made by from_scipy, not its transpose"):
         operator.dropout(0.5)
 
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from otherhalf.data.npz import mask_splits, read_arrays
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
-from otherhalf.system.graph_checks import UNKNOWN
+from otherhalf.system.arrays import UNKNOWN
 
 NUM_SPLITS = 10
 EDGES = "out1_graph_edges.txt"
@@ -21,21 +21,22 @@ NODES = "out1_node_feature_label.txt"
 
 
 def split_file(stem: str, number: int) -> str:
-    """The file name of one of the ten splits."""
+    """Return the file name of one of the ten splits."""
     return f"{stem}_split_0.6_0.2_{number}.npz"
 
 
 def split_masks(folder: Path, stem: str) -> dict[str, npt.NDArray[Any]]:
-    """The ten splits in ``folder`` as stacked masks, named as in our npz files."""
+    """Read the ten splits in ``folder`` as stacked masks, with the names of our npz files."""
     names = ("train_mask", "val_mask", "test_mask")
     splits = [read_arrays(folder / split_file(stem, i), names) for i in range(NUM_SPLITS)]
     return {f"{name}s": np.stack([split[name].astype(bool) for split in splits]) for name in names}
 
 
 def open_geom_gcn(folder: Path, directed: bool = False) -> Graph:
-    """The graph in a folder of files in Geom-GCN's form, which several authors have used since.
+    """Read the graph in a folder of files in Geom-GCN's format, which several authors use.
 
-    With its ten splits if they are there; ``directed`` keeps the direction that edges have in the files.
+    The ten splits are read if the folder has them. ``directed`` keeps the direction of the edges in the
+    files.
     """
     for file in (EDGES, NODES):
         if not (folder / file).is_file():
@@ -54,12 +55,12 @@ def open_geom_gcn(folder: Path, directed: bool = False) -> Graph:
 def read_geom_gcn(
     folder: Path, name: str, stem: str, indices: int | None = None, directed: bool = False
 ) -> Graph:
-    """One of Geom-GCN's graphs from its two text files and its ten splits, named ``stem``, in ``folder``.
+    """Read one of Geom-GCN's graphs: its two text files and its ten splits, named ``stem``, in ``folder``.
 
-    The features of a node are a 0/1 row, or the columns that are 1, which nodes have in different numbers:
-    Actor is kept that way. ``indices`` says so and gives D, which is otherwise as the largest column has it.
-    The edges are directed in the files; unless ``directed``, they lose their direction here. Without a
-    ``stem`` there are no splits.
+    The features of a node are a 0/1 row, or a list of the columns that are 1, as in Actor. ``indices`` means
+    such lists and is D. Without it, rows of different lengths are taken for such lists, and the largest
+    column gives D. The edges are directed in the files; unless ``directed``, they lose their direction here.
+    Without a ``stem`` there are no splits.
     """
     nodes = pd.read_csv(folder / NODES, sep="\t", header=0, names=["node", "features", "label"], dtype=str)
     order = nodes["node"].astype(np.int64).to_numpy()
@@ -76,8 +77,8 @@ def read_geom_gcn(
             (ones, (np.repeat(np.arange(len(nodes)), counts), values)), shape=(len(nodes), indices)
         )
         x.data[:] = 1  # a column named twice is still 1
-    place = np.argsort(order)  # the lines come in any order
-    y = nodes["label"].to_numpy().astype(np.int64)[place]
+    row = np.argsort(order)  # the lines come in any order
+    y = nodes["label"].to_numpy().astype(np.int64)[row]
     edges = pd.read_csv(folder / EDGES, sep="\t", header=0, dtype=np.int64).to_numpy().T
     splits = mask_splits(split_masks(folder, stem), y != UNKNOWN) if stem else ()
-    return Graph(edges=edges, x=x[place], y=y, fixed_splits=splits, name=name, directed=directed)
+    return Graph(edges=edges, x=x[row], y=y, fixed_splits=splits, name=name, directed=directed)

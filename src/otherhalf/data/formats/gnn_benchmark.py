@@ -1,4 +1,4 @@
-"""The npz layout of shchur/gnn-benchmark and abojchevski/graph2gauss: adjacency and attributes as CSR."""
+"""The npz files of shchur/gnn-benchmark and abojchevski/graph2gauss: adjacency and attributes as CSR."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SPLIT = ("train", "valid", "test")
 
 
 def read_gnn_benchmark(path: Path, name: str, split: Path | None = None) -> Graph:
-    """The graph in ``path``, made undirected as is usual, with tunedGNN's one split if there is one.
+    """Read the graph in ``path`` as undirected, as is usual, with the one split of tunedGNN if it is given.
 
-    Only the arrays that are needed are read: the originals also hold pickled names.
+    Only the arrays that are needed are read: the originals also contain pickled names.
     """
     arrays = read_arrays(path, _ARRAYS)
     adjacency = csr_features(arrays, "adj_").tocoo()

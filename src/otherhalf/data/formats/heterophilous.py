@@ -9,13 +9,13 @@ import scipy.sparse as sp
 
 from otherhalf.data.npz import mask_splits, read_arrays
 from otherhalf.graph import Graph
-from otherhalf.system.graph_checks import UNKNOWN
+from otherhalf.system.arrays import UNKNOWN
 
 _ARRAYS = ("node_features", "node_labels", "edges", "train_masks", "val_masks", "test_masks")
 
 
 def read_heterophilous(path: Path, name: str, sparse: bool) -> Graph:
-    """The graph in ``path``; bags of words are kept ``sparse``, a few measurements dense."""
+    """Read the graph in ``path``; ``sparse`` is for bags of words, dense features for a few measurements."""
     arrays = read_arrays(path, _ARRAYS)
     x = arrays["node_features"]
     y = arrays["node_labels"].astype(np.int64)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
-from otherhalf.system.graph_checks import FloatArray, IntArray
+from otherhalf.system.arrays import FloatArray, IntArray
 
 ARXIV = "ogbn_arxiv"
 TAPE = "ogbn_arxiv_tape"
@@ -21,12 +21,12 @@ TAPE_GUESSES = "ogbn-arxiv.csv"
 NUM_CLASSES = 40
 _BEST_RANK = 5
 
-# The official files lie in a folder, or still in the zip that OGB serves: both open alike.
+# The official files are in a folder or in the zip that OGB serves: both are read in the same way.
 _Root = Path | zipfile.Path
 
 
 def official_files(folder: Path) -> Path | None:
-    """OGB's files in ``folder``: unpacked as ``arxiv`` (or ``ogbn_arxiv``, as OGB does), or ``arxiv.zip``."""
+    """Return OGB's files in ``folder``: ``arxiv`` or ``ogbn_arxiv`` (OGB's name), or else ``arxiv.zip``."""
     for name in ("arxiv", "ogbn_arxiv"):
         if (folder / name / "raw" / "edge.csv.gz").is_file():
             return folder / name
@@ -35,20 +35,20 @@ def official_files(folder: Path) -> Path | None:
 
 
 def read_arxiv(path: Path) -> Graph:
-    """ogbn-arxiv as published, from OGB's folder or zip: directed, 128 features, the split by year."""
+    """Read ogbn-arxiv as published from OGB's folder or zip: directed, 128 features, the split by year."""
     try:
         root = _open(path)
         return _graph(root, _table(root, "raw", "node-feat").astype(np.float32), ARXIV)
     except (OSError, EOFError, KeyError, ValueError, zlib.error, zipfile.BadZipFile) as error:
         raise InputError(
-            f"{path} does not hold OGB's official files whole ({error}): fetch arxiv.zip again"
+            f"{path} does not have all of OGB's official files ({error}): download arxiv.zip again"
         ) from error
 
 
 def read_arxiv_tape(folder: Path) -> Graph:
-    """The graph, labels and split of ogbn-arxiv in OGB's zip, with TAPE's guesses as features.
+    """Read the graph, labels and split of ogbn-arxiv from OGB's zip, with TAPE's guesses as features.
 
-    A line of TAPE's file names up to five classes, the likeliest first: they score 5, 4, 3, 2, 1.
+    A line of TAPE's file has up to five classes, the most likely first; their features are 5, 4, 3, 2, 1.
     """
     lines = (folder / TAPE_GUESSES).read_text(encoding="ascii").splitlines()
     guesses = [[int(field) for field in line.split(",") if field.strip()] for line in lines]

@@ -1,4 +1,4 @@
-"""Planetoid's original files: Python 2 pickles, read without letting them run anything."""
+"""Planetoid's original files: Python 2 pickles, read in a way that cannot run code."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from otherhalf.data.formats.geom_gcn import split_masks
 from otherhalf.data.npz import mask_splits
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
-from otherhalf.system.graph_checks import UNKNOWN, IntArray
+from otherhalf.system.arrays import UNKNOWN, IntArray
 
 PUBLIC_VALIDATION = 500
-"""The public split validates on the 500 nodes that follow its training nodes."""
+"""The validation nodes of the public split are the 500 nodes after its training nodes."""
 
-# All that the original files refer to, under the names they had when written. The unpickler looks a name
-# up here and imports nothing, so a file that names anything else, such as os.system, is refused unread.
-_ADMITTED: dict[tuple[str, str], Any] = {
+# Everything that the original files refer to, under the names of their time. The unpickler looks names up
+# here and imports nothing, so that a file with any other name, such as os.system, is an error.
+_ALLOWED: dict[tuple[str, str], Any] = {
     ("numpy", "ndarray"): np.ndarray,
     ("numpy", "dtype"): np.dtype,
     ("numpy.core.multiarray", "_reconstruct"): np.ndarray([]).__reduce__()[0],
@@ -35,29 +35,29 @@ _ADMITTED: dict[tuple[str, str], Any] = {
 class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         try:
-            return _ADMITTED[module, name]
+            return _ALLOWED[module, name]
         except KeyError:
-            raise pickle.UnpicklingError(f"it asks for {module}.{name}") from None
+            raise pickle.UnpicklingError(f"it refers to {module}.{name}") from None
 
 
 def read_pickle(path: Path) -> Any:
-    """The array, sparse matrix or dict of lists in one of Planetoid's files, and nothing else."""
+    """Read the array, sparse matrix or dict of lists in one of Planetoid's files, and nothing else."""
     try:
         with path.open("rb") as file:
             return _Unpickler(file, encoding="latin1").load()
     except (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError) as error:
         raise InputError(
             f"{path.name} is not one of Planetoid's files ({error or 'cut short'}) and was not loaded: "
-            "fetch the original"
+            "download the original"
         ) from error
 
 
 def read_planetoid(folder: Path, name: str) -> Graph:
-    """Cora, Citeseer or Pubmed from Planetoid's eight files and Geom-GCN's ten splits in ``folder``.
+    """Read Cora, Citeseer or Pubmed from Planetoid's eight files and Geom-GCN's ten splits in ``folder``.
 
     Rows 0 … of ``allx`` are the first nodes; the rows of ``tx`` belong to the nodes that ``test.index``
     lists. Citeseer lists fewer test nodes than it has: the 15 nodes in the gaps get a zero row and no
-    label. (PyG gives them label 0; a model can neither learn nor be scored on that.)
+    label. (PyG gives them label 0, which is useless for training and for scores.)
     """
     allx, tx = (_csr(read_pickle(folder / f"ind.{name}.{part}"), part) for part in ("allx", "tx"))
     y, ally, ty = (_codes(read_pickle(folder / f"ind.{name}.{part}"), part) for part in ("y", "ally", "ty"))
@@ -65,7 +65,7 @@ def read_planetoid(folder: Path, name: str) -> Graph:
     neighbours = read_pickle(folder / f"ind.{name}.graph")
     n = max(len(neighbours), int(test.max()) + 1)
 
-    # Row r of the stacked features belongs to node owner[r]: send it there.
+    # Row r of the stacked features belongs to node owner[r].
     owner = np.concatenate([np.arange(allx.shape[0]), test])
     rows = sp.vstack([allx, tx]).tocoo()
     x = sp.csr_matrix((rows.data, (owner[rows.row], rows.col)), shape=(n, allx.shape[1]), dtype=np.float32)
@@ -89,24 +89,24 @@ def read_planetoid(folder: Path, name: str) -> Graph:
 
 
 def _csr(value: Any, what: str) -> sp.csr_matrix:
-    """A matrix rebuilt from the parts of the unpickled one, whose consistency nobody has checked."""
+    """Return the unpickled matrix rebuilt from its parts and checked: pickle does not check them."""
     if not isinstance(value, sp.csr_matrix):
-        raise InputError(f"{what} holds no sparse matrix: fetch Planetoid's original file")
+        raise InputError(f"{what} holds no sparse matrix: download Planetoid's original file")
     matrix = sp.csr_matrix((value.data, value.indices, value.indptr), shape=value.shape)
     matrix.check_format(full_check=True)
     return matrix
 
 
 def _codes(value: Any, what: str) -> IntArray:
-    """Classes from one-hot rows; a row of zeros is an unknown class."""
+    """Return the classes of one-hot rows; a row of zeros is an unknown class."""
     if not isinstance(value, np.ndarray) or value.ndim != 2:
-        raise InputError(f"{what} holds no one-hot labels: fetch Planetoid's original file")
+        raise InputError(f"{what} holds no one-hot labels: download Planetoid's original file")
     return np.where(value.any(axis=1), value.argmax(axis=1), UNKNOWN)
 
 
 def _edges(neighbours: Any) -> IntArray:
     if not isinstance(neighbours, dict):
-        raise InputError("graph holds no lists of neighbours: fetch Planetoid's original file")
+        raise InputError("graph holds no lists of neighbours: download Planetoid's original file")
     sources = np.repeat(
         np.array(list(neighbours), dtype=np.int64), [len(targets) for targets in neighbours.values()]
     )

@@ -1,4 +1,4 @@
-"""The ablation (``tab:ablation``): GOAL without one term of its convolution, and with one term alone."""
+"""The ablation (``tab:ablation``): GOAL without one term of its convolution, or with only one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from otherhalf.estimators.goal import COEFFICIENT_NAMES
 from otherhalf.estimators.presets import preset_settings
 from otherhalf.experiments.paper.experiment import Experiment, Request
 from otherhalf.experiments.paper.published import ABLATION, DATASETS, SHORT
-from otherhalf.experiments.paper.summaries import percent_cell, summary, summary_values, whole
+from otherhalf.experiments.paper.summaries import means, percent_cell, summary, summary_values
 from otherhalf.experiments.paper.tasks import ALONE, variants
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Job
+from otherhalf.experiments.runner.results import all_results
 from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.statistics import Summary
 from otherhalf.experiments.table import Table, best_in_bold
@@ -22,8 +23,8 @@ PARAMS = {"preset": "paper"}
 class Ablation(Experiment):
     """Variants in rows, data sets in columns.
 
-    A variant differs from GOAL in the classifier's coefficients only: the missing half is the one that GOAL
-    found on that split, and the classifier is trained anew on it from the same seed.
+    A variant differs from GOAL only in the classifier's coefficients: the classifier is trained again, from
+    the same seed, on the missing half of the GOAL run on that split.
     """
 
     name = "ablation"
@@ -33,24 +34,24 @@ class Ablation(Experiment):
     runs = 5  # up to eight trainings each; variants are compared on the same half, split by split
 
     def jobs(self, request: Request) -> list[Job]:
-        """One for each data set and split, with all variants in it."""
+        """Return one job per data set and split, which trains all variants."""
         return [job for data in request.datasets for job in _jobs(data, request.runs)]
 
     def table(self, request: Request, store: Store) -> Table:
-        """Ours, and under it the paper's number and the gap."""
+        """Return our numbers, and below them the paper's numbers and the gaps."""
         table = Table(["", *(SHORT.get(data, data) for data in request.datasets)])
         columns = []
         for data in request.datasets:
-            found = _summaries(data, request.runs, store)
-            cells = [percent_cell(ours, ABLATION[row][data][0]) for row, ours in found.items()]
-            columns.append(best_in_bold(cells, [None if s is None else s.mean for s in found.values()]))
+            summaries = _summaries(data, request.runs, store)
+            cells = [percent_cell(ours, ABLATION[row][data][0]) for row, ours in summaries.items()]
+            columns.append(best_in_bold(cells, means(list(summaries.values()))))
         for index, row in enumerate(ABLATION):
             table.add(row, *(column[index] for column in columns))
         table.notes = _notes(request)
         return table
 
     def values(self, request: Request, store: Store) -> dict[str, Any]:
-        """For each data set and variant: mean, std, runs, the paper's number, the gap, coefficients tried."""
+        """Return our number, the paper's, the gap and the tried coefficients of each data set and variant."""
         datasets: dict[str, Any] = {}
         for data in request.datasets:
             tried = variants(_base(data))
@@ -70,8 +71,8 @@ def _jobs(data: str, runs: int) -> list[Job]:
 
 
 def _summaries(data: str, runs: int, store: Store) -> dict[str, Summary | None]:
-    found = whole(store, _jobs(data, runs))
-    return {row: summary(found, "variants", row, "test") for row in ABLATION}
+    results = all_results(store, _jobs(data, runs))
+    return {row: summary(results, "variants", row, "test") for row in ABLATION}
 
 
 def _base(data: str) -> tuple[float, ...]:

@@ -1,8 +1,8 @@
 """Ogbn-arxiv (``tab:large_exp``): GOAL and five baselines on a graph of 169,343 nodes.
 
-The paper's numbers are on the official features. Where those are not at hand, the same graph and split with
-TAPE's features (guesses of the label, by rank) still show that the models run at this size; its accuracies
-say nothing about the paper's.
+The paper's numbers are for the official features. If those are not on this computer, the same graph and split
+with TAPE's features (ranked guesses of the label) still show that the models run at this size; these
+accuracies cannot be compared with the paper's.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import Any
 from otherhalf.data.folders import search_folders, where_to_place
 from otherhalf.data.formats import ogb
 from otherhalf.errors import InputError
-from otherhalf.experiments.models import TITLES
+from otherhalf.experiments.models import title_of
 from otherhalf.experiments.paper.experiment import Experiment, Request
 from otherhalf.experiments.paper.published import ARXIV
-from otherhalf.experiments.paper.summaries import percent_cell, summary, summary_values, whole
+from otherhalf.experiments.paper.summaries import means, percent_cell, summary, summary_values
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Job
+from otherhalf.experiments.runner.results import all_results
 from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.statistics import Summary
 from otherhalf.experiments.table import Table, best_in_bold
@@ -25,11 +26,11 @@ from otherhalf.experiments.table import Table, best_in_bold
 TASK = "restart"
 SPLIT = "fixed"
 NUMBER = 0
-"""There is one published split, by year: runs differ in weights and dropout only."""
+"""There is one published split, by year; runs differ in weights and dropout only."""
 
 TITLE_OF = {ogb.TAPE: "TAPE's features", ogb.ARXIV: "official features"}
 
-FRAME: dict[str, Any] = {
+COMMON: dict[str, Any] = {
     "hidden": 128,
     "dropout": 0.5,
     "norm": "batch",
@@ -40,17 +41,17 @@ FRAME: dict[str, Any] = {
     "patience": 30,
 }
 SETTINGS: dict[str, dict[str, Any]] = {
-    **{model: {**FRAME, "layers": 3} for model in ARXIV if model != "goal"},
-    "goal": {**FRAME, "layers": 2, "encoder": {"kind": "gcn", **FRAME, "layers": 3}, "k": 10},
+    **{model: {**COMMON, "layers": 3} for model in ARXIV if model != "goal"},
+    "goal": {**COMMON, "layers": 2, "encoder": {"kind": "gcn", **COMMON, "layers": 3}, "k": 10},
 }
-"""One frame for all, GOAL's encoder too, not searched.
+"""One architecture for all, also for GOAL's encoder, without a search.
 
-GOAL is the preset ``best``; two of its convolutions reach as far as four of a GCN.
+GOAL has the preset ``best``; two of its convolutions reach as far as four of a GCN.
 """
 
 
 class Arxiv(Experiment):
-    """Models in rows; the two kinds of features in columns of their own."""
+    """Models in rows, the two kinds of features in columns."""
 
     name = "arxiv"
     title = "Ogbn-arxiv"
@@ -60,33 +61,30 @@ class Arxiv(Experiment):
     runs = 3
 
     def jobs(self, request: Request) -> list[Job]:
-        """Every fit; on the official features only where they are at hand."""
-        wanted = [data for data in request.datasets if data != ogb.ARXIV or official_at_hand()]
+        """Return every fit; with the official features only if they are on this computer."""
+        wanted = [data for data in request.datasets if data != ogb.ARXIV or official_is_present()]
         if not wanted:
             raise InputError(
-                f"{ogb.ARXIV} is not at hand: {where_to_place(ogb.ARXIV)}, or OGB's arxiv.zip there"
+                f"{ogb.ARXIV} is not on this computer: {where_to_place(ogb.ARXIV)}, or OGB's arxiv.zip there"
             )
-        benchmarks = [BenchmarkData.named(data, SPLIT) for data in wanted]
-        return [job for each in benchmarks for model in request.models for job in _jobs(each, model, request)]
+        return _all_jobs([BenchmarkData.named(data, SPLIT) for data in wanted], request)
 
     def reported(self, request: Request, store: Store) -> list[Job]:
-        """The fits on TAPE's features, and those on the official ones that have records."""
-        benchmarks = [
-            benchmark for data in request.datasets if (benchmark := _benchmark(data, store)) is not None
-        ]
-        return [job for each in benchmarks for model in request.models for job in _jobs(each, model, request)]
+        """Return the fits with TAPE's features, and with the official ones if there are records of them."""
+        known = [_benchmark(data, store) for data in request.datasets]
+        return _all_jobs([benchmark for benchmark in known if benchmark is not None], request)
 
     def table(self, request: Request, store: Store) -> Table:
-        """The paper's numbers stand beside the official features only."""
+        """Return our numbers; those with the official features have the paper's numbers below them."""
         columns = []
         for data in request.datasets:
-            found = [_summary(data, model, request, store) for model in request.models]
-            paper = [ARXIV[model] if data == ogb.ARXIV else None for model in request.models]
-            cells = [percent_cell(ours, printed) for ours, printed in zip(found, paper, strict=True)]
-            columns.append(best_in_bold(cells, [None if each is None else each.mean for each in found]))
+            summaries = [_summary(data, model, request, store) for model in request.models]
+            paper = [_paper(data, model) for model in request.models]
+            cells = [percent_cell(ours, printed) for ours, printed in zip(summaries, paper, strict=True)]
+            columns.append(best_in_bold(cells, means(summaries)))
         table = Table(["", *(TITLE_OF[data] for data in request.datasets)])
         for index, model in enumerate(request.models):
-            table.add(TITLES[model], *(column[index] for column in columns))
+            table.add(title_of(model), *(column[index] for column in columns))
         table.notes = [
             f"Test accuracy in percent, mean ± standard deviation (ddof 1) over {request.runs} run(s) on the "
             "one published split, by year; runs differ in weights and dropout. The best mean of each column "
@@ -104,12 +102,10 @@ class Arxiv(Experiment):
         return table
 
     def values(self, request: Request, store: Store) -> dict[str, Any]:
-        """For each kind of features and model: mean, std and runs; with the official ones the paper's too."""
+        """Return mean, std and runs for each kind of features and model, and the paper's where it has one."""
         datasets = {
             data: {
-                model: summary_values(
-                    _summary(data, model, request, store), ARXIV[model] if data == ogb.ARXIV else None
-                )
+                model: summary_values(_summary(data, model, request, store), _paper(data, model))
                 for model in request.models
             }
             for data in request.datasets
@@ -117,12 +113,20 @@ class Arxiv(Experiment):
         return {"experiment": self.name, "runs": request.runs, "split": SPLIT, "datasets": datasets}
 
 
-def official_at_hand() -> bool:
-    """Whether the official files lie on this computer; nothing is read or downloaded to tell."""
+def official_is_present() -> bool:
+    """Return whether the official files are on this computer; nothing is read or downloaded."""
     return any(
         (folder / f"{ogb.ARXIV}.npz").is_file() or ogb.official_files(folder) is not None
         for folder in search_folders()
     )
+
+
+def _paper(data: str, model: str) -> float | None:
+    return ARXIV[model] if data == ogb.ARXIV else None
+
+
+def _all_jobs(benchmarks: list[BenchmarkData], request: Request) -> list[Job]:
+    return [job for each in benchmarks for model in request.models for job in _jobs(each, model, request)]
 
 
 def _jobs(benchmark: BenchmarkData, model: str, request: Request) -> list[Job]:
@@ -135,11 +139,11 @@ def _summary(data: str, model: str, request: Request, store: Store) -> Summary |
     benchmark = _benchmark(data, store)
     if benchmark is None:
         return None
-    return summary(whole(store, _jobs(benchmark, model, request)), "test")
+    return summary(all_results(store, _jobs(benchmark, model, request)), "test")
 
 
 def _benchmark(data: str, store: Store) -> BenchmarkData | None:
-    """The data; the official one as its latest record knows it, since the catalogue has no hash of it."""
+    """Return the data; the official one from its latest record, because the catalogue has no hash of it."""
     if data != ogb.ARXIV:
         return BenchmarkData.named(data, SPLIT)
     records = [r for r in store.records(TASK, ogb.ARXIV) if r.job.split == SPLIT]

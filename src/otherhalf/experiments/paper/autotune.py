@@ -1,10 +1,10 @@
-"""GOAL_at (``tab:GOAL_autotune``): the four coefficients learned with the weights.
+"""GOAL_at (``tab:GOAL_autotune``): the four coefficients are learned with the weights.
 
-All four start at 1, not at the preset's coefficients. Those were tuned by hand, and to begin with them would
-presuppose what GOAL_at is to do by itself. Nor could the zeros among them be unlearned: written as
-5 sigmoid(θ), a start at 0 is taken to 0.01, that is θ = −6.2, and Adam with lr 0.01 moves θ by about 0.01 an
-epoch. Raising such a coefficient to 1, θ = −1.4, would take nearly 500 epochs of equal sign, which is all
-that the preset allows. (On Chameleon, split 0, α and δ so started end at 0.013 and below.)
+All four start at 1, not at the preset's coefficients. Those were tuned by hand, which is what GOAL_at should
+make unnecessary. Also, the zeros among them could not be unlearned: a coefficient is 5 sigmoid(θ), a start at
+0 becomes 0.01, that is θ = −6.2, and Adam with lr 0.01 moves θ by about 0.01 per epoch. To raise such a
+coefficient to 1, θ = −1.4, would take nearly 500 epochs of equal sign, which is all that the preset allows.
+(On Chameleon, split 0, with that start α and δ end at 0.013 and below.)
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import Any
 from otherhalf.estimators.goal import COEFFICIENT_NAMES
 from otherhalf.experiments.paper.experiment import Experiment, Request
 from otherhalf.experiments.paper.published import AUTOTUNE, SHORT, TABLE1
-from otherhalf.experiments.paper.summaries import DASH, gap, summary, summary_values, whole
+from otherhalf.experiments.paper.summaries import DASH, gap, percent_cell, summary, summary_values
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Job
+from otherhalf.experiments.runner.results import all_results
 from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.statistics import Summary
 from otherhalf.experiments.table import Table
@@ -29,32 +30,32 @@ Layers = list[dict[str, float]]
 
 
 class Autotune(Experiment):
-    """GOAL_at beside GOAL, and the coefficients it found."""
+    """GOAL_at, GOAL, and the learned coefficients."""
 
     name = "autotune"
     title = "Learned coefficients, GOAL_at"
     label = "tab:GOAL_autotune"
     datasets = tuple(AUTOTUNE)
-    runs = 5  # as in the ablation, whose GOAL is the same
+    runs = 5  # as in the ablation, with the same GOAL
 
     def jobs(self, request: Request) -> list[Job]:
-        """One for each data set and split: GOAL, and GOAL_at on the half that it found."""
+        """Return one job per data set and split: GOAL, and GOAL_at on the missing half of that GOAL."""
         return [job for data in request.datasets for job in _jobs(data, request.runs)]
 
     def table(self, request: Request, store: Store) -> Table:
-        """A row for each data set."""
-        layers = "α, β, γ, δ by layer"
-        table = Table(["", "GOAL_at", "paper's GOAL_at", "gap", "GOAL", "paper's GOAL", layers])
+        """Return a row for each data set."""
+        heading = "α, β, γ, δ by layer"
+        table = Table(["", "GOAL_at", "paper's GOAL_at", "gap", "GOAL", "paper's GOAL", heading])
         for data in request.datasets:
-            ours, goal, found = _read(data, request.runs, store)
+            ours, goal, layers = _read(data, request.runs, store)
             table.add(
                 SHORT.get(data, data),
-                DASH if ours is None else str(ours),
+                percent_cell(ours),
                 f"{AUTOTUNE[data]:.2f}",
                 DASH if ours is None else f"{gap(ours, AUTOTUNE[data]):+z.2f}",
-                DASH if goal is None else str(goal),
+                percent_cell(goal),
                 f"{TABLE1['goal'][data][0]:.2f}",
-                "\n".join(", ".join(f"{layer[name]:.2f}" for name in COEFFICIENT_NAMES) for layer in found)
+                "\n".join(", ".join(f"{layer[name]:.2f}" for name in COEFFICIENT_NAMES) for layer in layers)
                 or DASH,
             )
         table.notes = [
@@ -66,14 +67,14 @@ class Autotune(Experiment):
         return table
 
     def values(self, request: Request, store: Store) -> dict[str, Any]:
-        """For each data set: GOAL_at with the paper's number and the gap, GOAL, and the coefficients."""
+        """Return GOAL_at and GOAL, each with the paper's number, and the coefficients of each data set."""
         datasets: dict[str, Any] = {}
         for data in request.datasets:
-            ours, goal, found = _read(data, request.runs, store)
+            ours, goal, layers = _read(data, request.runs, store)
             datasets[data] = {
                 "goal_at": summary_values(ours, AUTOTUNE[data]),
                 "goal": summary_values(goal, TABLE1["goal"][data][0]),
-                "coefficients": found,
+                "coefficients": layers,
             }
         return {"experiment": self.name, "runs": request.runs, "datasets": datasets}
 
@@ -84,8 +85,8 @@ def _jobs(data: str, runs: int) -> list[Job]:
 
 
 def _read(data: str, runs: int, store: Store) -> tuple[Summary | None, Summary | None, Layers]:
-    """The accuracy of GOAL_at, that of GOAL, and the mean learned coefficients of each layer."""
-    found = whole(store, _jobs(data, runs))
-    by_layer = zip(*(result["coefficients"] for result in found or ()), strict=True)
+    """Return the accuracies of GOAL_at and GOAL, and the mean learned coefficients of each layer."""
+    results = all_results(store, _jobs(data, runs))
+    by_layer = zip(*(result["coefficients"] for result in results or ()), strict=True)
     layers = [{name: mean(run[name] for run in runs) for name in COEFFICIENT_NAMES} for runs in by_layer]
-    return summary(found, "learned", "test"), summary(found, "fixed", "test"), layers
+    return summary(results, "learned", "test"), summary(results, "fixed", "test"), layers

@@ -1,4 +1,4 @@
-"""Graph Discrimination (``fig:cosine comp``): which graphs join like with like, told without labels."""
+"""Graph Discrimination (``fig:cosine comp``): the tendency of a graph, decided without labels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from otherhalf.experiments.table import Table
 OPTIONS = {"draws": 10, "threshold": KS_THRESHOLD}
 
 HETEROPHILOUS = ("chameleon", "squirrel", "actor")
-"""What the paper finds heterophily-prone; the other five are homophily-prone."""
+"""Heterophily-prone data sets according to the paper; the other five are homophily-prone."""
 
 
 class Discrimination(Experiment):
@@ -31,11 +31,11 @@ class Discrimination(Experiment):
     runs = 1
 
     def jobs(self, request: Request) -> list[Job]:
-        """One for each data set; further runs draw other random pairs."""
+        """Return one job per data set; further runs draw other random pairs."""
         return [job for data in request.datasets for job in _jobs(data, request.runs)]
 
     def table(self, request: Request, store: Store) -> Table:
-        """D, its spread over the draws, our verdict and the paper's."""
+        """Return D, its spread over the draws, our verdict and the paper's."""
         table = Table(["", "D", "spread", "verdict", "the paper's", "edge homophily"])
         for data in request.datasets:
             for seed, job in enumerate(_jobs(data, request.runs)):
@@ -44,13 +44,13 @@ class Discrimination(Experiment):
                 if record is None:
                     table.add(name, DASH, DASH, DASH, _verdict_of_the_paper(data), DASH)
                     continue
-                found = record.result
-                share = found["edge_homophily"]
+                result = record.result
+                share = result["edge_homophily"]
                 table.add(
                     name,
-                    f"{found['ks']:.3f}",
-                    f"{found['ks_std']:.3f}",
-                    found["tendency"],
+                    f"{result['ks']:.3f}",
+                    f"{result['ks_std']:.3f}",
+                    result["tendency"],
                     _verdict_of_the_paper(data),
                     DASH if share is None else f"{share:.3f}",
                 )
@@ -63,20 +63,20 @@ class Discrimination(Experiment):
         return table
 
     def values(self, request: Request, store: Store) -> dict[str, Any]:
-        """For each data set: what each run found (without the distributions), and the paper's verdict."""
+        """Return the result of each run, without the distributions, and the paper's verdict."""
         datasets: dict[str, Any] = {}
         for data in request.datasets:
             records = [store.get(job) for job in _jobs(data, request.runs)]
             left_out = ("bin_edges", "connected", "random")
-            found = [
+            results = [
                 None if record is None else {k: v for k, v in record.result.items() if k not in left_out}
                 for record in records
             ]
-            datasets[data] = {"paper": _verdict_of_the_paper(data), "found": found}
+            datasets[data] = {"paper": _verdict_of_the_paper(data), "found": results}
         return {"experiment": self.name, "runs": request.runs, "datasets": datasets}
 
     def figures(self, request: Request, store: Store, folder: Path) -> list[Path]:
-        """``cosine.png`` and ``.svg``: a panel for each data set that has a record, of its first run."""
+        """Draw ``cosine.png`` and ``.svg``: a panel for the first run of each data set that has a record."""
         from otherhalf.report.charts import cosine_distributions
 
         records = {data: store.get(_jobs(data, 1)[0]) for data in request.datasets}
@@ -89,8 +89,8 @@ class Discrimination(Experiment):
 
 
 def _jobs(data: str, runs: int) -> list[Job]:
-    benchmark = BenchmarkData.named(data, "")  # no split: the whole graph is looked at
-    return [benchmark.plain_job("diagnose", OPTIONS, seed) for seed in range(runs)]
+    benchmark = BenchmarkData.named(data, "")  # no split: the entire graph is used
+    return [benchmark.task_job("diagnose", OPTIONS, seed) for seed in range(runs)]
 
 
 def _verdict_of_the_paper(data: str) -> str:

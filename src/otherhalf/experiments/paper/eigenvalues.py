@@ -1,4 +1,4 @@
-"""The eigenvalues of I + Â_tÂ_o (``tab:eigen``), from the halves that ``topology`` finds."""
+"""The eigenvalues of I + Â_tÂ_o (``tab:eigen``), from the same runs as ``topology``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from otherhalf.experiments.table import Table
 from otherhalf.spectral import NORMALIZATIONS
 
 SHOWN = 0.00005
-"""An imaginary part below this is none at the table's four places."""
+"""A smaller imaginary part rounds to zero at the four digits of the table."""
 
 NOTES = [
     "The range of the real parts of the eigenvalues of M = I + Â_tÂ_o, of the halves that the preset `paper` "
@@ -32,7 +32,7 @@ NOTES = [
 
 
 class Eigenvalues(Experiment):
-    """One row for each data set, or for each of its splits where several are asked for."""
+    """One row per data set, or per split if several are requested."""
 
     name = "eigenvalues"
     title = "Eigenvalues of I + Â_tÂ_o"
@@ -41,11 +41,11 @@ class Eigenvalues(Experiment):
     runs = 1
 
     def jobs(self, request: Request) -> list[Job]:
-        """The runs that find the halves."""
+        """Return the jobs that learn the missing halves."""
         return [job for data in request.datasets for job in half_jobs(data, request.runs)]
 
     def table(self, request: Request, store: Store) -> Table:
-        """The paper's range, and ours in three ways."""
+        """Return the paper's range, and ours in three ways."""
         table = Table(["", "paper", "symmetric", "row", "symmetric part"])
         for data in request.datasets:
             for seed, job in enumerate(half_jobs(data, request.runs)):
@@ -58,15 +58,16 @@ class Eigenvalues(Experiment):
         return table
 
     def values(self, request: Request, store: Store) -> dict[str, Any]:
-        """The paper's range, and what was found under each normalisation, by split."""
+        """Return the paper's range, and ours under each normalisation, by split."""
         datasets: dict[str, Any] = {}
         for data in request.datasets:
             records = [store.get(job) for job in half_jobs(data, request.runs)]
-            found = [None if record is None else record.result["spectrum"] for record in records]
+            spectra = [None if record is None else record.result["spectrum"] for record in records]
             gaps = [
-                None if each is None else {n: _gaps(each[n], data) for n in NORMALIZATIONS} for each in found
+                None if each is None else {n: _gaps(each[n], data) for n in NORMALIZATIONS}
+                for each in spectra
             ]
-            datasets[data] = {"paper": list(EIGENVALUES[data]), "spectra": found, "gaps": gaps}
+            datasets[data] = {"paper": list(EIGENVALUES[data]), "spectra": spectra, "gaps": gaps}
         return {"experiment": self.name, "runs": request.runs, "datasets": datasets}
 
 
@@ -78,9 +79,9 @@ def _cells(spectrum: dict[str, Any] | None, data: str) -> tuple[str, str, str]:
     return _range(symmetric, data), _range(row, data), part
 
 
-def _range(found: dict[str, Any], data: str) -> str:
-    low, high = _gaps(found, data)
-    return f"[{_number(found['smallest'])}, {_number(found['largest'])}]\n({low:+z.4f}, {high:+z.4f})"
+def _range(ends: dict[str, Any], data: str) -> str:
+    low, high = _gaps(ends, data)
+    return f"[{_number(ends['smallest'])}, {_number(ends['largest'])}]\n({low:+z.4f}, {high:+z.4f})"
 
 
 def _number(value: list[float]) -> str:
@@ -88,6 +89,6 @@ def _number(value: list[float]) -> str:
     return f"{real:.4f}" + (f" ± {imaginary:.4f}i" if abs(imaginary) > SHOWN else "")
 
 
-def _gaps(found: dict[str, Any], data: str) -> list[float]:
-    ends = (found["smallest"][0], found["largest"][0])
-    return [ours - paper for ours, paper in zip(ends, EIGENVALUES[data], strict=True)]
+def _gaps(ends: dict[str, Any], data: str) -> list[float]:
+    real = (ends["smallest"][0], ends["largest"][0])
+    return [ours - paper for ours, paper in zip(real, EIGENVALUES[data], strict=True)]

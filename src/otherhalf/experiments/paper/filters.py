@@ -1,4 +1,4 @@
-"""Low- and high-pass filters over homophily (``fig:compare different filters``): Cora, its edges redrawn."""
+"""Low- and high-pass filters over homophily (``fig:compare different filters``), on redrawn edges of Cora."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from otherhalf.experiments.paper.experiment import Experiment, Request
-from otherhalf.experiments.paper.summaries import percent_cell, summary, summary_values, whole
+from otherhalf.experiments.paper.summaries import means, percent_cell, summary, summary_values
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Job
+from otherhalf.experiments.runner.results import all_results
 from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.statistics import Summary
 from otherhalf.experiments.table import Table, best_in_bold
@@ -19,7 +20,7 @@ from otherhalf.training.loop import TrainingSettings
 RATIOS = tuple(step / 10 for step in range(11))
 
 MODELS = {"low": "low", "high": "high", "low as printed": "low-printed", "high as printed": "high-printed"}
-"""Each of :data:`~otherhalf.nn.models.linear_filter.FILTERS`, and the name of its records' file."""
+"""Name of the records' file of each of :data:`~otherhalf.nn.models.linear_filter.FILTERS`."""
 
 
 class Filters(Experiment):
@@ -33,7 +34,7 @@ class Filters(Experiment):
     runs = 5
 
     def jobs(self, request: Request) -> list[Job]:
-        """Every ratio, filter and seed."""
+        """Return a job for every ratio, filter and seed."""
         return [
             job
             for data in request.datasets
@@ -43,15 +44,15 @@ class Filters(Experiment):
         ]
 
     def table(self, request: Request, store: Store) -> Table:
-        """A row for each ratio, a column for each filter."""
+        """Return a row for each ratio, with a column for each filter."""
         table = Table(
             ["homophily", "low, (I + Â)/2", "high, (I − Â)/2", "low as printed, Â", "high as printed, −Â"]
         )
         for data in request.datasets:
             for ratio in RATIOS:
-                found = [_summary(data, ratio, kind, request.runs, store) for kind in MODELS]
-                means = [None if each is None else each.mean for each in found]
-                table.add(f"{ratio:.1f}", *best_in_bold([percent_cell(each, None) for each in found], means))
+                summaries = [_summary(data, ratio, kind, request.runs, store) for kind in MODELS]
+                cells = [percent_cell(each) for each in summaries]
+                table.add(f"{ratio:.1f}", *best_in_bold(cells, means(summaries)))
         table.notes = [
             f"Test accuracy in percent, mean ± standard deviation (ddof 1) over {request.runs} seed(s), each "
             "with edges, split and weights of its own; the best mean of each row is bold. Two layers, as "
@@ -64,12 +65,12 @@ class Filters(Experiment):
         return table
 
     def values(self, request: Request, store: Store) -> dict[str, Any]:
-        """The points of each curve."""
+        """Return the points of each curve."""
         datasets = {data: self._points(data, request, store) for data in request.datasets}
         return {"experiment": self.name, "runs": request.runs, "datasets": datasets}
 
     def figures(self, request: Request, store: Store, folder: Path) -> list[Path]:
-        """``filters.png`` and ``.svg``: solid the filters that differ, dotted those that the paper prints."""
+        """Draw ``filters.png`` and ``.svg``: solid lines for low and high, dotted for both as printed."""
         from otherhalf.report.charts import filter_curves
 
         points = [point for data in request.datasets for point in self._points(data, request, store)]
@@ -90,10 +91,10 @@ class Filters(Experiment):
 
 def _jobs(data: str, ratio: float, kind: str, runs: int) -> list[Job]:
     benchmark = BenchmarkData.named(data)
-    frame = {"shape": asdict(Architecture()), "training": asdict(TrainingSettings())}
-    options = {"homophily": ratio, "filter": kind, **frame}
-    return [benchmark.plain_job("filter", options, seed, MODELS[kind]) for seed in range(runs)]
+    defaults = {"shape": asdict(Architecture()), "training": asdict(TrainingSettings())}
+    options = {"homophily": ratio, "filter": kind, **defaults}
+    return [benchmark.task_job("filter", options, seed, MODELS[kind]) for seed in range(runs)]
 
 
 def _summary(data: str, ratio: float, kind: str, runs: int, store: Store) -> Summary | None:
-    return summary(whole(store, _jobs(data, ratio, kind, runs)), "test")
+    return summary(all_results(store, _jobs(data, ratio, kind, runs)), "test")

@@ -1,4 +1,4 @@
-"""The numbers that the paper prints, by its labels; accuracies in percent."""
+"""The numbers in the paper, by the labels of its tables; accuracies in percent."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ DATASETS = (
     "squirrel",
     "actor",
 )
-"""The paper's eight, in its order."""
+"""The eight data sets of the paper, in its order."""
 
 SHORT = {"amazon_computers": "computers", "amazon_photo": "photo"}
-"""What a narrow table calls a data set."""
+"""Short names of data sets, for narrow tables."""
 
 
 def _row(*values: tuple[float, float]) -> dict[str, tuple[float, float]]:
@@ -62,7 +62,7 @@ TABLE1 = {
     ),
 }  # fmt: skip
 
-# tab:ablation: GOAL without one term, and with one term alone.
+# tab:ablation: GOAL without one term, or with only one.
 ABLATION = {
     "alpha = 0": _row(
         (88.47, 0.92), (76.16, 2.70), (87.51, 0.42), (90.51, 0.53),
@@ -95,7 +95,7 @@ ABLATION = {
     "GOAL": TABLE1["goal"],
 }  # fmt: skip
 
-# tab:GOAL_autotune: the self-tuning variant, on five data sets.
+# tab:GOAL_autotune: GOAL with learned coefficients, on five data sets.
 AUTOTUNE = {
     "pubmed": 88.37,
     "amazon_computers": 89.85,
@@ -104,7 +104,7 @@ AUTOTUNE = {
     "actor": 35.52,
 }
 
-# tab:large_exp: on the official features, which ogbn_arxiv_tape does not have.
+# tab:large_exp: with the official features, which ogbn_arxiv_tape does not have.
 ARXIV = {"gcn": 70.60, "gat": 70.52, "appnp": 70.56, "jknet": 70.90, "sage": 70.34, "goal": 71.25}
 
 # tab:eigen: the range of the eigenvalues of I + Â_tÂ_o.
@@ -113,5 +113,5 @@ EIGENVALUES = _row(
     (0.2860, 1.9353), (0.6252, 2), (0.7637, 2), (0.8435, 2),
 )  # fmt: skip
 
-# fig:comp_homophily prints no numbers; the text gives one, for the half found for Chameleon.
+# fig:comp_homophily has no numbers; the text has one, for the missing half of Chameleon.
 CHAMELEON_HALF_HOMOPHILY = 0.67

@@ -1,6 +1,6 @@
 """Table 1 (``tab:node classification``): nine models and two rivals on eight data sets, ten uniform splits.
 
-And the same comparison under the published splits of other graphs, which the paper leaves out.
+Also the same comparison on published splits of graphs that the paper leaves out.
 """
 
 from __future__ import annotations
@@ -10,107 +10,102 @@ from typing import Any, ClassVar
 
 from otherhalf.errors import InputError
 from otherhalf.experiments.comparison import Comparison, Row, row_values
-from otherhalf.experiments.models import PAPERS, RIVALS, TITLES
+from otherhalf.experiments.models import compared_models, title_of
 from otherhalf.experiments.paper.experiment import Experiment, Request
 from otherhalf.experiments.paper.published import DATASETS, SHORT, TABLE1
-from otherhalf.experiments.paper.summaries import DASH, summary, whole
+from otherhalf.experiments.paper.summaries import DASH, gap, percent_cell, summary
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Job
+from otherhalf.experiments.runner.results import all_results
 from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.statistics import p_value
 from otherhalf.experiments.table import Table, best_in_bold
-from otherhalf.experiments.tuning.search import candidates
-from otherhalf.experiments.tuning.tuned import packaged_settings, read_tuned
+from otherhalf.experiments.tuning.tuned import packaged_settings, params_of, read_tuned
+from otherhalf.training.metrics import METRICS
+
+Rows = dict[str, Row]
+"""Rows by model."""
 
 
 class ComparisonTable(Experiment):
-    """Models in rows, data sets in columns, one protocol; the settings are those that the search found."""
+    """Models in rows, data sets in columns, one protocol, and the settings that the search chose."""
 
+    models = compared_models()
     split: ClassVar[str]
     published: ClassVar[dict[str, dict[str, tuple[float, float]]]] = {}
 
     def comparisons(self, request: Request) -> list[Comparison]:
-        """One for each data set."""
-        found = []
-        for data in request.datasets:
-            settings = read_tuned(data, packaged_settings(self.split))
-            # Without a search, the defaults that the search would begin with.
-            params = {m: settings[m].params if m in settings else candidates(m, 1)[0] for m in request.models}
-            found.append(Comparison(BenchmarkData.named(data, self.split), params, request.runs))
-        return found
+        """Return one comparison per data set."""
+        return [
+            Comparison(
+                BenchmarkData.named(data, self.split),
+                params_of(request.models, read_tuned(data, packaged_settings(self.split))),
+                request.runs,
+            )
+            for data in request.datasets
+        ]
 
     def jobs(self, request: Request) -> list[Job]:
-        """Every fit, and the look-up of identical nodes on the same splits."""
-        compared = self.comparisons(request)
-        return [job for each in compared for job in (*each.jobs(), *_audits(each))]
+        """Return every fit, and the look-up of identical nodes on the same splits."""
+        return [job for each in self.comparisons(request) for job in (*each.jobs(), *_audits(each))]
 
     def values(self, request: Request, store: Store) -> dict[str, Any]:
-        """The rows of each data set, with the paper's number and the gap to it, in percent."""
+        """Return the rows of each data set, with the paper's number and the gap to it in percent."""
         datasets = {}
         for each in self.comparisons(request):
-            data = each.benchmark.data
             rows = []
             for row in each.rows(store):
-                values = row_values(row)
-                printed = self.published.get(row.model, {}).get(data)
-                if printed is not None:
-                    values |= {"paper": printed[0], "gap": 100 * row.test.mean - printed[0]}
+                values, paper = row_values(row), self._paper(each, row.model)
+                if paper is not None:
+                    values |= {"paper": paper, "gap": gap(row.test, paper)}
                 rows.append(values)
-            datasets[data] = {"metric": each.benchmark.metric, "rows": rows}
+            datasets[each.benchmark.data] = {"metric": each.benchmark.metric, "rows": rows}
         return {"experiment": self.name, "split": self.split, "runs": request.runs, "datasets": datasets}
 
     def table(self, request: Request, store: Store) -> Table:
-        """One column per data set: ours, and under it the paper's number and the gap."""
-        compared = self.comparisons(request)
-        names = [SHORT.get(each.benchmark.data, each.benchmark.data) for each in compared]
-        table = Table(["", *names])
+        """Return one column per data set: our numbers, and below them the paper's numbers and the gaps."""
+        compared = [(each, _rows(each, store)) for each in self.comparisons(request)]
+        names = [each.benchmark.data for each, _ in compared]
+        table = Table(["", *(SHORT.get(name, name) for name in names)])
         columns = []
-        for each in compared:
-            rows = {row.model: row for row in each.rows(store)}
-            cells = [self._cell(each.benchmark.data, rows.get(m)) for m in request.models]
-            means = [rows[m].test.mean if m in rows else None for m in request.models]
-            columns.append(best_in_bold(cells, means))
+        for each, rows in compared:
+            tests = {model: rows[model].test if model in rows else None for model in request.models}
+            cells = [
+                DASH if test is None else percent_cell(test, self._paper(each, model))
+                for model, test in tests.items()
+            ]
+            columns.append(
+                best_in_bold(cells, [None if test is None else test.mean for test in tests.values()])
+            )
         for index, model in enumerate(request.models):
-            table.add(TITLES[model], *(column[index] for column in columns))
-        table.add("identical nodes looked up", *(_audit_cell(each, store) for each in compared))
+            table.add(title_of(model), *(column[index] for column in columns))
+        table.add("identical nodes looked up", *(_audit_cell(each, store) for each, _ in compared))
         table.notes = self._notes(request, compared, store)
         return table
 
-    def _cell(self, data: str, row: Row | None) -> str:
-        if row is None:
-            return DASH
-        printed = self.published.get(row.model, {}).get(data)
-        if printed is None:
-            return str(row.test)
-        return f"{row.test}\n{printed[0]:.2f} ({100 * row.test.mean - printed[0]:+z.2f})"
+    def _paper(self, comparison: Comparison, model: str) -> float | None:
+        printed = self.published.get(model, {}).get(comparison.benchmark.data)
+        return None if printed is None else printed[0]
 
-    def _untuned(self, comparison: Comparison) -> str:
-        data = comparison.benchmark.data
-        found = read_tuned(data, packaged_settings(self.split))
-        models = [model for model in comparison.settings if model not in found]
-        everyone = "all models" if len(models) == len(comparison.settings) else ""
-        return f"{data}, {everyone or ', '.join(TITLES[m] for m in models)}" if models else ""
-
-    def _notes(self, request: Request, compared: list[Comparison], store: Store) -> list[str]:
-        metrics = {each.benchmark.metric for each in compared}
-        unit = "accuracy" if metrics == {"accuracy"} else "accuracy, for tolokers and minesweeper ROC-AUC,"
-        first = (
-            f"Test {unit} in percent, mean ± standard deviation (ddof 1) over {request.runs} {self.split} "
-            "split(s); the best mean of each column is bold."
+    def _notes(self, request: Request, compared: list[tuple[Comparison, Rows]], store: Store) -> list[str]:
+        comparisons = [each for each, _ in compared]
+        numbers = (
+            f"Test {_metric_text(comparisons)} in percent, mean ± standard deviation (ddof 1) over "
+            f"{request.runs} {self.split} split(s); the best mean of each column is bold."
         )
         if self.published:
-            first += " Under it the paper's number and, in brackets, ours less the paper's."
+            numbers += " Under it the paper's number and, in brackets, ours less the paper's."
         audit = (
             "Last row: the label of a training node with the same neighbours, features or both, whichever "
             "scores best, where there is one, else the most frequent class; below it the share of test nodes "
             "that have one. The graphs are undirected."
         )
-        notes = [first, audit]
-        untuned = [said for each in compared if (said := self._untuned(each))]
+        notes = [numbers, audit]
+        untuned = [text for each in comparisons if (text := self._untuned(each))]
         if untuned:
             notes.append(f"With defaults, because no search has been made: {'; '.join(untuned)}.")
-        notes += _beaten(compared, store)
-        encoders = [say for each in compared if (say := _encoder_say(each, store))]
+        notes += _beaten(compared)
+        encoders = [text for each in comparisons if (text := _encoder_text(each, store))]
         if encoders:
             notes.append(
                 "GOAL's encoder, and its mean share in the blended probabilities (at 1 the encoder answers "
@@ -118,6 +113,14 @@ class ComparisonTable(Experiment):
                 f"found leave the encoder out of it): {'; '.join(encoders)}."
             )
         return notes
+
+    def _untuned(self, comparison: Comparison) -> str:
+        """Return the data set and its models without a search; empty if there are none."""
+        data = comparison.benchmark.data
+        tuned = read_tuned(data, packaged_settings(self.split))
+        models = [model for model in comparison.settings if model not in tuned]
+        everyone = "all models" if len(models) == len(comparison.settings) else ""
+        return f"{data}, {everyone or ', '.join(title_of(m) for m in models)}" if models else ""
 
 
 class Table1(ComparisonTable):
@@ -127,32 +130,30 @@ class Table1(ComparisonTable):
     title = "Node classification"
     label = "tab:node classification"
     datasets = DATASETS
-    models = (*PAPERS, *RIVALS)
     split = "uniform"
     published = TABLE1
 
     def short_table(self, store: Store) -> Table:
-        """One row per data set: the paper's GOAL, ours, and whichever of the other models is best."""
+        """Return one row per data set: the paper's GOAL, ours, and the best of the other models."""
         request = self.request()
         table = Table(["", "the paper's GOAL", "GOAL", "the best of the other ten"])
         for each in self.comparisons(request):
-            rows = {row.model: row for row in each.rows(store)}
+            rows = _rows(each, store)
             goal = rows.pop("goal", None)
             complete = len(rows) == len(request.models) - 1
             best = max(rows.values(), key=lambda row: row.test.mean) if complete else None
             cells = [
                 DASH if goal is None else str(goal.test),
-                DASH if best is None else f"{best.test} {TITLES[best.model]}",
+                DASH if best is None else f"{best.test} {title_of(best.model)}",
             ]
             if goal is not None and best is not None:
                 cells = best_in_bold(cells, [goal.test.mean, best.test.mean])
-            printed = self.published["goal"][each.benchmark.data][0]
-            table.add(each.benchmark.data, f"{printed:.2f}", *cells)
+            table.add(each.benchmark.data, f"{self._paper(each, 'goal'):.2f}", *cells)
         return table
 
 
 class PublishedSplits(ComparisonTable):
-    """The same models on graphs with published splits, the honest test of heterophily among them."""
+    """The same models on graphs with published splits, among them reliable tests of heterophily."""
 
     name = "fixed"
     title = "Beside the paper: published splits"
@@ -166,30 +167,44 @@ class PublishedSplits(ComparisonTable):
         "wisconsin",
         "cornell_platonov",
     )
-    models = (*PAPERS, *RIVALS)
     split = "fixed"
 
     def request(
         self, datasets: list[str] | None = None, models: list[str] | None = None, runs: int | None = None
     ) -> Request:
-        """As for every experiment, but there are no more splits than were published."""
+        """Return a request; raise InputError also if it has more runs than there are published splits."""
         if runs is not None and runs > self.runs:
             raise InputError(f"these graphs have {self.runs} splits each: give {self.runs} runs or less")
         return super().request(datasets, models, runs)
 
 
+def _rows(comparison: Comparison, store: Store) -> Rows:
+    return {row.model: row for row in comparison.rows(store)}
+
+
 def _audits(comparison: Comparison) -> list[Job]:
-    return [comparison.benchmark.plain_job("audit", {}, seed) for seed in range(comparison.runs)]
+    return [comparison.benchmark.task_job("audit", {}, seed) for seed in range(comparison.runs)]
 
 
-def _beaten(compared: list[Comparison], store: Store) -> list[str]:
-    """A sentence on who is better than GOAL, if anybody is."""
-    beaten = []
+def _metric_text(compared: list[Comparison]) -> str:
+    """Return the metric of most data sets, and the other metrics with their data sets."""
+    datasets: dict[str, list[str]] = {}
     for each in compared:
+        datasets.setdefault(METRICS[each.benchmark.metric].title, []).append(each.benchmark.data)
+    usual, *others = sorted(datasets, key=lambda title: -len(datasets[title]))
+    if not others:
+        return usual
+    return ", for ".join([usual, *(f"{' and '.join(datasets[title])} {title}" for title in others)]) + ","
+
+
+def _beaten(compared: list[tuple[Comparison, Rows]]) -> list[str]:
+    """Return a sentence about the models that are better than GOAL, if there are any."""
+    beaten = []
+    for each, rows in compared:
         better = [
-            f"{TITLES[row.model]} by {-100 * row.difference.mean:.2f}"
+            f"{title_of(row.model)} by {-100 * row.difference.mean:.2f}"
             + ("" if row.difference.p is None else f" (p {p_value(row.difference.p, 2, '= ')})")
-            for row in each.rows(store)
+            for row in rows.values()
             if row.difference is not None and row.difference.mean < 0
         ]
         if better:
@@ -205,26 +220,28 @@ def _beaten(compared: list[Comparison], store: Store) -> list[str]:
     return [sentence]
 
 
-def _encoder_say(comparison: Comparison, store: Store) -> str | None:
-    runs = whole(store, comparison.jobs_of("goal")) if "goal" in comparison.settings else None
-    if runs is None:
-        return None
-    kinds = ", ".join(kind for kind, _ in Counter(run["encoder"] for run in runs).most_common())
-    blended = any(job.options["settings"]["goal"]["blend"] for job in comparison.jobs_of("goal"))
-    share = f"{sum(run['encoder_share'] for run in runs) / len(runs):.2f}" if blended else "left out"
-    return f"{comparison.benchmark.data} {kinds} {share}"
+def _encoder_text(comparison: Comparison, store: Store) -> str:
+    """Return the data set, GOAL's encoder on it, and the encoder's mean share; empty without records."""
+    jobs = comparison.jobs_by_model.get("goal", [])
+    results = all_results(store, jobs)
+    if results is None:
+        return ""
+    kinds = ", ".join(kind for kind, _ in Counter(result["encoder"] for result in results).most_common())
+    blended = any(job.options["settings"]["goal"]["blend"] for job in jobs)
+    share = sum(result["encoder_share"] for result in results) / len(results)
+    return f"{comparison.benchmark.data} {kinds} {f'{share:.2f}' if blended else 'left out'}"
 
 
 def _audit_cell(comparison: Comparison, store: Store) -> str:
-    found = whole(store, _audits(comparison))
-    if found is None:
-        return DASH
+    results = all_results(store, _audits(comparison))
     metric = comparison.benchmark.metric
+    if results is None:
+        return DASH
     # One meaning of identical for all splits: the one that scores best over them.
-    scores = {kind: summary(found, "kinds", kind, metric) for kind in sorted(found[0]["kinds"])}
+    scores = {kind: summary(results, "kinds", kind, metric) for kind in sorted(results[0]["kinds"])}
     known = {kind: score for kind, score in scores.items() if score is not None}
     if not known:
         return DASH
     best = max(known, key=lambda kind: known[kind].mean)
-    share = sum(result["kinds"][best]["answerable_share"] for result in found) / len(found)
+    share = sum(result["kinds"][best]["answerable_share"] for result in results) / len(results)
     return f"{known[best]}\n{share:.0%} of test nodes"

@@ -1,4 +1,4 @@
-"""Runs beside plain fits: other coefficients on one half, the half itself, the diagnosis, linear filters."""
+"""Tasks of the paper's experiments: other coefficients, the missing half, the diagnosis, linear filters."""
 
 from __future__ import annotations
 
@@ -7,74 +7,74 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from otherhalf.complement.encoder import class_probabilities, fit_supervised
-from otherhalf.complement.missing_half import MissingHalf, find_missing_half
+from otherhalf.complement.missing_half import MissingHalf
 from otherhalf.data.synthetic import redraw_edges
 from otherhalf.diagnosis.verdict import diagnose
-from otherhalf.estimators.goal import COEFFICIENT_NAMES, GOALClassifier, both_halves
+from otherhalf.estimators.find import find_missing_half
+from otherhalf.estimators.goal import COEFFICIENT_NAMES, GOALClassifier, arguments, train_classifier
 from otherhalf.estimators.settings import GOALSettings
 from otherhalf.experiments.models import model_of
 from otherhalf.experiments.paper.topologies import compare_topologies
 from otherhalf.experiments.runner.job import Job
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.backbone import Architecture
-from otherhalf.nn.goal import GOAL, build_goal
-from otherhalf.nn.inputs import node_inputs, usable_device
+from otherhalf.nn.goal import GOAL
 from otherhalf.spectral import NORMALIZATIONS, filter_accuracy, spectral_range
-from otherhalf.system.graph_checks import FloatArray
-from otherhalf.training.loop import TrainingSettings, seeded
+from otherhalf.system.arrays import FloatArray
+from otherhalf.training.loop import TrainingSettings
 from otherhalf.training.metrics import score
+from otherhalf.training.supervised import class_probabilities
 
 Task = Callable[[Job, Graph, Split, str], dict[str, Any]]
-"""Does a job on its graph and split, on a device."""
+"""Does a job on its graph and split, on a device, and returns the result."""
 
 Strengths = tuple[float, ...]
 """α, β, γ, δ."""
 
-WHOLE = "GOAL"
+ALL_TERMS = "GOAL"
 ALONE = (1.0, 5.0)
-"""The strengths that a term standing alone is tried with: that of a plain layer, and the largest there is.
+"""Strengths to try for a single term: that of an ordinary layer, and the largest allowed.
 
-Alone it is a mere scale of the layer, but step size and weight decay stay as they are. With GOAL's own
-strength, which may be 0.1 or 0, the layer learns too slowly to be judged, and so it may with 1 where the
-features of a node sum to 1; with 5 training may fail where they are large.
+The strength of a single term only scales the layer, but step size and weight decay stay as they are. With
+GOAL's strength, which may be 0.1 or 0, the layer learns too slowly to be judged. So it may with 1 if the
+features of a node sum to 1; with 5 training may fail if they are large.
 """
 
 
-# ---------------------------------------------------------------------- other coefficients on one half
+# ---------------------------------------------------------------------- other coefficients
 
 
 def variants(base: Strengths, alone: Sequence[float] = ALONE) -> dict[str, list[Strengths]]:
-    """The coefficients to try for every row of the ablation, by the row's name in ``published.ABLATION``.
+    """Return the coefficients to try for every row of the ablation, by its name in ``published.ABLATION``.
 
-    A term that stands alone has each of the strengths ``alone`` in turn; otherwise every term has that of
-    ``base``, or 0.
+    A single term is tried with each of the strengths ``alone``; in the other rows every term has its strength
+    in ``base``, or 0.
     """
     base = tuple(float(strength) for strength in base)
-    found: dict[str, list[Strengths]] = {}
+    rows: dict[str, list[Strengths]] = {}
     for index, name in enumerate(COEFFICIENT_NAMES):
-        found[f"{name} = 0"] = [tuple(0.0 if i == index else c for i, c in enumerate(base))]
+        rows[f"{name} = 0"] = [tuple(0.0 if i == index else c for i, c in enumerate(base))]
     for index, name in list(enumerate(COEFFICIENT_NAMES))[1:]:  # α alone is an MLP: the paper leaves it out
-        found[f"only {name}"] = [
+        rows[f"only {name}"] = [
             tuple(strength if i == index else 0.0 for i in range(len(base))) for strength in alone
         ]
-    found[WHOLE] = [base]
-    return found
+    rows[ALL_TERMS] = [base]
+    return rows
 
 
 def ablation(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
-    """Fit GOAL, then on the half it found train the classifier anew with each variant's coefficients.
+    """Fit GOAL, then train the classifier again on its missing half with the coefficients of each variant.
 
-    Of several coefficients for one variant, those that are best on validation count.
+    If a variant has several coefficients to try, the best on validation nodes count.
     """
     model = _fitted_goal(job, graph, split, device)
     wanted = variants(model.settings_.goal.coefficients, job.options["alone"])
-    known = {wanted[WHOLE][0]: _scores(job, graph, split, model.predict_proba(graph))}
+    known = {wanted[ALL_TERMS][0]: _scores(job, graph, split, model.predict_proba(graph))}
     chosen, seconds = {}, {}
     for name, candidates in wanted.items():
         started = time.perf_counter()
         new = [strengths for strengths in candidates if strengths not in known]
-        for strengths in new:  # those that are known would give the same bits
+        for strengths in new:  # known ones would give the same bits
             settings = replace(model.settings_.goal, coefficients=strengths, learn_coefficients=False)
             _, probabilities = train_on_half(model, graph, split, settings)
             known[strengths] = _scores(job, graph, split, probabilities)
@@ -86,14 +86,14 @@ def ablation(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[
         "coefficients": {
             name: dict(zip(COEFFICIENT_NAMES, strengths, strict=True)) for name, strengths in chosen.items()
         },
-        "nodes": {"train": len(split.train), "val": len(split.val), "test": len(split.test)},
+        "nodes": node_counts(split),
         "epochs": model.history_["classifier"].epochs,
         "stages": {**model.seconds_, **seconds},
     }
 
 
 def autotune(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
-    """Fit GOAL, then on the half it found train the classifier anew with coefficients that are learned."""
+    """Fit GOAL, then train the classifier again on its missing half with learned coefficients."""
     model = _fitted_goal(job, graph, split, device)
     started = time.perf_counter()
     start = tuple(float(strength) for strength in job.options["start"])
@@ -106,65 +106,69 @@ def autotune(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[
         "learned": learned,
         "test": learned["test"],
         "coefficients": [dict(zip(COEFFICIENT_NAMES, c, strict=True)) for c in module.coefficients()],
-        "nodes": {"train": len(split.train), "val": len(split.val), "test": len(split.test)},
+        "nodes": node_counts(split),
         "epochs": model.history_["classifier"].epochs,
         "stages": {**model.seconds_, "learned": seconds},
     }
 
 
+def node_counts(split: Split) -> dict[str, int]:
+    """Return the number of nodes of each part."""
+    return {"train": len(split.train), "val": len(split.val), "test": len(split.test)}
+
+
 def _fitted_goal(job: Job, graph: Graph, split: Split, device: str) -> GOALClassifier:
     model = model_of(job, device)
     if not isinstance(model, GOALClassifier):
-        raise TypeError(f"{job.task} is of GOAL")
+        raise TypeError(f"{job.task} needs GOAL, not {job.model}")
     return model.fit(graph, split)
 
 
 def _scores(job: Job, graph: Graph, split: Split, probabilities: FloatArray) -> dict[str, float]:
     parts = {"val": split.val, "test": split.test}
-    metric = job.options["metric"]
-    return {name: score(metric, probabilities[part], graph.y[part]) for name, part in parts.items()}
+    return {name: score(job.options["metric"], probabilities, graph.y, part) for name, part in parts.items()}
 
 
 def train_on_half(
     model: GOALClassifier, graph: Graph, split: Split, settings: GOALSettings
 ) -> tuple[GOAL, FloatArray]:
-    """A classifier with other settings, trained on a fitted model's half, and what it says: ``[N, C]``.
+    """Train a classifier with other settings on a fitted model's missing half.
 
-    All else is as in the model's own fit, the seed of weights and dropout too; with the model's own settings
-    the result is bit-equal to its ``predict_proba`` (if it does not blend).
+    Everything else is as in the fit of the model, also the seed of weights and dropout. With the model's own
+    settings the result is bit-equal to its ``predict_proba`` (if it does not blend).
+
+    Returns:
+        The classifier, and its ``[N, C]`` class probabilities.
     """
-    device = usable_device(model.device)
-    inputs = node_inputs(graph, model._scaling, device=device)
-    halves = both_halves(graph, model.missing_half_, device)
-    with seeded(model.seed):
-        module = build_goal(graph.num_features, graph.num_classes, graph.num_nodes, settings).to(device)
-        fit_supervised(module, (inputs, *halves), graph, split, settings.training, metric=model.metric)
-    return module, class_probabilities(module, inputs, *halves)
+    prepared, _ = model.prepare(graph)
+    half = model.missing_half_
+    module, _ = train_classifier(prepared, half, split, settings, model.seed, metric=model.metric)
+    return module, class_probabilities(module, *arguments(prepared, half))
 
 
-# ---------------------------------------------------------------------- the half itself
+# ---------------------------------------------------------------------- the missing half
 
 
 def half(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
-    """Find the missing half; how homophilous it is, and the spectrum of both halves together."""
-    model_of(job)  # refuses a job whose settings this version resolves differently
-    found = find_missing_half(graph, split, job.seed, preset=job.options["params"]["preset"], device=device)
+    """Learn the missing half, and return its homophily and the spectrum of both halves."""
+    model_of(job)  # raises InputError if this version resolves the settings differently
+    missing = find_missing_half(graph, split, job.seed, preset=job.options["params"]["preset"], device=device)
     started = time.perf_counter()
-    topology = compare_topologies(graph, found.pairs, found.kind, job.seed, test=split.test)
+    topology = compare_topologies(graph, missing.pairs, missing.kind, job.seed, test=split.test)
     compared = time.perf_counter()
-    spectrum = spectra(graph, found)
+    spectrum = spectra(graph, missing)
     seconds = {"topology": compared - started, "spectrum": time.perf_counter() - compared}
     return {
         "topology": topology,
         "spectrum": spectrum,
-        "encoder": found.encoder,
-        "k": found.k,
-        "stages": {**found.seconds, **seconds},
+        "encoder": missing.encoder,
+        "k": missing.k,
+        "stages": {**missing.seconds, **seconds},
     }
 
 
 def spectra(graph: Graph, missing: MissingHalf) -> dict[str, Any]:
-    """The range of the spectrum of I + Â_tÂ_o under each normalisation."""
+    """Return the range of the spectrum of I + Â_tÂ_o under each normalisation."""
     pair = (graph.adjacency, missing.adjacency)
     homophilic, heterophilic = pair[::-1] if missing.kind == "homophily" else pair
     return {
@@ -177,34 +181,36 @@ def spectra(graph: Graph, missing: MissingHalf) -> dict[str, Any]:
 
 
 def diagnosis(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
-    """The verdict on the whole graph; the split plays no part."""
-    found = diagnose(graph, seed=job.seed, draws=job.options["draws"], threshold=job.options["threshold"])
+    """Return the verdict on the entire graph; the split is not used."""
+    verdict = diagnose(graph, seed=job.seed, draws=job.options["draws"], threshold=job.options["threshold"])
     result: dict[str, Any] = {
-        name: getattr(found, name) for name in ("ks", "ks_std", "threshold", "tendency", "edge_homophily")
+        name: getattr(verdict, name) for name in ("ks", "ks_std", "threshold", "tendency", "edge_homophily")
     }
     for name in ("bin_edges", "connected", "random"):
-        result[name] = getattr(found, name).tolist()
+        result[name] = getattr(verdict, name).tolist()
     return result
 
 
 def linear_filter(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
     """Redraw the edges at a homophily ratio and train a network of one linear filter on them.
 
-    Edges, split and weights are all of the job's seed, so that the spread over seeds is that of all three.
+    Edges, split and weights depend on the seed of the job, so the spread over seeds includes all three.
     """
     options = job.options
     drawn = redraw_edges(graph, options["homophily"], job.seed)
-    shape, training = Architecture(**options["shape"]), TrainingSettings(**options["training"])
-    return filter_accuracy(drawn, split, options["filter"], job.seed, shape=shape, training=training)
+    architecture, training = Architecture(**options["shape"]), TrainingSettings(**options["training"])
+    return filter_accuracy(
+        drawn, split, options["filter"], job.seed, architecture=architecture, training=training
+    )
 
 
-# ---------------------------------------------------------------------- one split, several starts
+# ---------------------------------------------------------------------- several runs on one split
 
 
 def with_model_seed(task: Task) -> Task:
-    """The task with the model's seed taken from the job's options: the job's own names the split.
+    """Return the task with the model's seed from the options of the job; the job's seed is that of the split.
 
-    For data with a single published split, on which runs differ in weights and dropout alone.
+    For data with a single published split, on which runs differ in weights and dropout only.
     """
 
     def run(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:

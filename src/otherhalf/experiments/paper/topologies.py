@@ -1,4 +1,4 @@
-"""How homophilous found, kNN and random halves of equally many edges are (label ``fig:comp_homophily``)."""
+"""Homophily of learned, kNN and random halves with the same number of edges (``fig:comp_homophily``)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from otherhalf.diagnosis.homophily import edge_homophily
 from otherhalf.diagnosis.similarity import GRID
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
-from otherhalf.system.graph_checks import IntArray, distinct_keys
+from otherhalf.system.arrays import IntArray, distinct_keys
 from otherhalf.system.seeds import generator
 
 Similarities = Callable[[Tensor], Tensor]
@@ -25,43 +25,43 @@ KINDS = ("homophily", "heterophily")
 
 
 def knn_half(graph: Graph, num_edges: int, kind: str, seed: int = 0) -> MissingHalf:
-    """A half by the cosine of raw features alone, with exactly ``num_edges`` undirected edges.
+    """Return a half from the cosine of raw features only, with exactly ``num_edges`` undirected edges.
 
-    Every node is joined to its k most similar (``homophily``) or least similar (``heterophily``) nodes,
-    itself left out, by an exact search. k is the smallest that gives ``num_edges`` undirected edges or
-    more; of these the best are kept, those of the largest (or smallest) cosine.
+    Every node is joined to its k most similar (``homophily``) or least similar (``heterophily``) other nodes,
+    by an exact search. k is the smallest number that gives at least ``num_edges`` undirected edges; of these
+    the ones with the largest (or smallest) cosine are kept.
 
     Cosines are compared as multiples of 1/GRID (:mod:`otherhalf.diagnosis.similarity`), so that equal ones
-    tie; ties fall in an order drawn from the seed, for each node its own. Nothing else depends on the seed:
-    without ties every seed gives the same half. With sparse features, the least similar nodes are mostly
-    ties at cosine 0, and the half is then almost a random one among those pairs.
+    tie; the seed decides the order of ties, separately for each node. Nothing else depends on the seed:
+    without ties every seed gives the same half. With sparse features, the least similar nodes are mostly ties
+    at cosine 0, and the half is then almost random among those pairs.
 
     Args:
-        graph: Only its features are looked at.
+        graph: Graph whose features are used.
         num_edges: E, 1 … N(N − 1)/2.
         kind: ``homophily`` or ``heterophily``.
-        seed: Of the order among ties.
+        seed: Seed of the order of ties.
     """
     n = graph.num_nodes
     if kind not in KINDS:
         raise InputError(f"the kind {kind!r} is not known: choose one of {', '.join(KINDS)}")
     _check_edges(n, num_edges)
     order_rng, keep_rng = generator(seed).spawn(2)
-    # An edge is found from at most two ends: 2⌈E/N⌉ neighbours of each node give E edges or more.
+    # An edge comes from at most two nodes: 2⌈E/N⌉ neighbours of each node give E edges or more.
     width = min(2 * -(-num_edges // n), n - 1)
     everyone = torch.arange(n)
     similarities = _ties_in_random_order(cosines(unit_rows(graph.x), everyone), order_rng)
-    found, values = top_k(similarities, everyone, n, width, largest=kind == "homophily")
+    neighbours, values = top_k(similarities, everyone, n, width, largest=kind == "homophily")
 
     source = np.repeat(np.arange(n), width)
-    target = found.numpy().ravel()
+    target = neighbours.numpy().ravel()
     rank = np.tile(np.arange(width), n)
-    cosine = np.floor(values.numpy().ravel())  # takes off what broke the ties
+    cosine = np.floor(values.numpy().ravel())  # without the part that orders ties
     keys, edge = np.unique(_keys(source, target, n), return_inverse=True)
     first_rank = np.full(len(keys), width)
     np.minimum.at(first_rank, edge, rank)
     k = 1 + int(np.sort(first_rank)[num_edges - 1])
-    # The two ends compute a cosine with different rounding errors, which may fall on two sides of a step.
+    # The cosine differs between the two nodes by a rounding error, which may cross a step of the grid.
     edge_cosine = np.full(len(keys), -np.inf)
     np.maximum.at(edge_cosine, edge, cosine)
     badness = -edge_cosine if kind == "homophily" else edge_cosine
@@ -74,7 +74,7 @@ def knn_half(graph: Graph, num_edges: int, kind: str, seed: int = 0) -> MissingH
 
 
 def _ties_in_random_order(similarities: Similarities, rng: np.random.Generator) -> Similarities:
-    """GRID · cosine rounded, plus a random number in [0, 1): whole steps decide before it does."""
+    """Add a random number in [0, 1) to GRID · cosine rounded, so that it decides between ties only."""
     draws = torch.Generator().manual_seed(int(rng.integers(2**63)))
 
     def disturbed(queries: Tensor) -> Tensor:
@@ -86,7 +86,7 @@ def _ties_in_random_order(similarities: Similarities, rng: np.random.Generator) 
 
 
 def random_half(num_nodes: int, num_edges: int, seed: int = 0) -> IntArray:
-    """``[2, E]``: an Erdős–Rényi graph G(N, E), uniform over all graphs of exactly E edges; i < j."""
+    """Return the edges ``[2, E]``, i < j, of an Erdős–Rényi graph: uniform over all graphs of E edges."""
     _check_edges(num_nodes, num_edges)
     first, stop = np.arange(1, num_nodes + 1), np.full(num_nodes, num_nodes)
     return draw_pairs(first, stop, num_edges, "in the graph", generator(seed))
@@ -95,41 +95,41 @@ def random_half(num_nodes: int, num_edges: int, seed: int = 0) -> IntArray:
 def compare_topologies(
     graph: Graph, pairs: IntArray, kind: str, seed: int = 0, *, test: IntArray | None = None
 ) -> dict[str, Any]:
-    r"""The homophily of a found half, and of a kNN and a random half with as many edges.
+    r"""Return the homophily of a learned half, and of a kNN and a random half with as many edges.
 
     .. math:: \mathcal{H} = \frac{|\{(i,j) \in \mathcal{E} : y_i = y_j\}|}{|\mathcal{E}|}
 
-    over undirected edges with both labels known. A second number counts the edges that test nodes found:
-    a half learned from training labels is purer around training nodes. For the found and the kNN half these
-    are the pairs that a test node searched. A random half and the given graph have no searching node: there
-    every end of an edge that is a test node counts.
+    over undirected edges with both labels known. A second number is over the edges of test nodes only,
+    because a half that is learned from training labels is purer around training nodes. In the learned and the
+    kNN half these are the pairs that the search of a test node gave. In a random half and in the given graph
+    no node searched: there every end of an edge that is a test node counts.
 
-    Repeats with other seeds vary the random half. They vary the kNN half only as far as cosines tie and as
-    the number of edges varies with the found half.
+    Another seed gives another random half. The kNN half changes only where cosines tie, and with the number
+    of edges of the learned half.
 
     Args:
-        graph: The graph; all its labels are read, to score only.
-        pairs: ``[2, P]`` the found half as found, row 0 the node that searched.
-        kind: The kind of the found half, which the kNN half takes too.
-        seed: Of the random half and of ties in the kNN half.
-        test: The test nodes; without them the second numbers are left out.
+        graph: The graph; all its labels are read, for scoring only.
+        pairs: ``[2, P]`` pairs of the learned half; row 0 is the node that searched.
+        kind: Kind of the learned half, and of the kNN half.
+        seed: Seed of the random half and of ties in the kNN half.
+        test: Test nodes; without them the second numbers are left out.
 
     Returns:
         ``kind``, ``edges``, ``k`` (of the kNN half) and the homophily of ``found``, ``knn``, ``random`` and
         ``given`` (the graph itself, with its own number of edges); with ``test`` also ``found_test`` and so
-        on. None where no counted edge has both labels.
+        on. A number is None if no counted edge has both labels.
     """
     n = graph.num_nodes
-    found = MissingHalf(np.asarray(pairs, dtype=np.int64), n, kind, 0, n)
-    knn = knn_half(graph, found.num_edges, kind, seed)
-    drawn = random_half(n, found.num_edges, seed)
+    learned = MissingHalf(np.asarray(pairs, dtype=np.int64), n, kind, 0, n)
+    knn = knn_half(graph, learned.num_edges, kind, seed)
+    drawn = random_half(n, learned.num_edges, seed)
     topologies = {
-        "found": found,
+        "found": learned,
         "knn": knn,
         "random": MissingHalf(_both_ways(drawn), n, kind, 0, n),
         "given": MissingHalf(_both_ways(graph.undirected_edges), n, kind, 0, n),
     }
-    result: dict[str, Any] = {"kind": kind, "edges": found.num_edges, "k": knn.k}
+    result: dict[str, Any] = {"kind": kind, "edges": learned.num_edges, "k": knn.k}
     for name, half in topologies.items():
         result[name] = edge_homophily(_undirected(half.pairs, n), graph.y)
         if test is not None:
@@ -148,7 +148,7 @@ def _both_ways(edges: IntArray) -> IntArray:
 
 
 def _keys(source: IntArray, target: IntArray, num_nodes: int) -> IntArray:
-    """One number for an edge, whichever end comes first."""
+    """Return one number for each edge, the same for both orders of its ends."""
     return np.asarray(np.minimum(source, target) * np.int64(num_nodes) + np.maximum(source, target))
 
 

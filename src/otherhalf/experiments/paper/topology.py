@@ -1,4 +1,4 @@
-"""How homophilous the found half is (``fig:comp_homophily``), beside kNN and random graphs of that size."""
+"""Homophily of the missing half (``fig:comp_homophily``), and of kNN and random graphs of the same size."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 from otherhalf.experiments.paper.experiment import Experiment, Request
 from otherhalf.experiments.paper.published import CHAMELEON_HALF_HOMOPHILY, DATASETS, SHORT
-from otherhalf.experiments.paper.summaries import DASH, summary, whole
+from otherhalf.experiments.paper.summaries import DASH, summary, summary_values
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Job
+from otherhalf.experiments.runner.results import all_results
 from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.statistics import Summary
 from otherhalf.experiments.table import Table
@@ -23,24 +24,24 @@ COLUMNS = {
     "random": "Erdős–Rényi",
     "given": "given",
 }
-"""What the records call a topology, and what the table does."""
+"""Heading of each topology in the table, by its name in the records."""
 
 PRINTED = {("chameleon", "found_test"): CHAMELEON_HALF_HOMOPHILY}
-"""The figure itself has no numbers; this one is in the text.
+"""The figure has no numbers; this one is in the text of the paper.
 
-It stands beside what test nodes found, because over all edges the authors' code comes to 0.81, and over those
-from test nodes to 0.68.
+It is compared with the edges that test nodes found, because the authors' code gives 0.81 over all edges, and
+0.68 over those of test nodes.
 """
 
 
 def half_jobs(data: str, runs: int) -> list[Job]:
-    """The runs that find the missing half of a data set."""
+    """Return the jobs that learn the missing half of a data set."""
     benchmark = BenchmarkData.named(data)
     return [benchmark.job("half", "goal", PARAMS, seed) for seed in range(runs)]
 
 
 class Topology(Experiment):
-    """The homophily of found, kNN, random and given topologies."""
+    """Homophily of the missing half, and of kNN, random and given topologies."""
 
     name = "topology"
     title = "Homophily of the found half"
@@ -49,15 +50,15 @@ class Topology(Experiment):
     datasets = DATASETS
 
     def jobs(self, request: Request) -> list[Job]:
-        """One for each data set and split."""
+        """Return one job per data set and split."""
         return [job for data in request.datasets for job in half_jobs(data, request.runs)]
 
     def table(self, request: Request, store: Store) -> Table:
-        """A row for each data set."""
+        """Return a row for each data set."""
         table = Table(["", "missing half", *COLUMNS.values()])
         for data in request.datasets:
-            kinds, found = _read(data, request.runs, store)
-            cells = [_cell(ours, PRINTED.get((data, key))) for key, ours in found.items()]
+            kinds, summaries = _read(data, request.runs, store)
+            cells = [_cell(ours, PRINTED.get((data, key))) for key, ours in summaries.items()]
             table.add(SHORT.get(data, data), " and ".join(kinds) or DASH, *cells)
         table.notes = [
             f"Share of edges within a class, mean ± standard deviation (ddof 1) over {request.runs} uniform "
@@ -71,13 +72,13 @@ class Topology(Experiment):
         return table
 
     def values(self, request: Request, store: Store) -> dict[str, Any]:
-        """For each data set and topology: mean, std and runs; also from test nodes only."""
+        """Return mean, std and runs of each data set and topology, also of test nodes only."""
         datasets: dict[str, Any] = {}
         for data in request.datasets:
-            kinds, found = _read(data, request.runs, store)
+            kinds, summaries = _read(data, request.runs, store)
             datasets[data] = {"missing": kinds}
-            for key, ours in found.items():
-                values = {"mean": None, "std": None, "runs": 0} if ours is None else {**vars(ours)}
+            for key, ours in summaries.items():
+                values = summary_values(ours)
                 printed = PRINTED.get((data, key))
                 if printed is not None:
                     values |= {"paper": printed, "gap": None if ours is None else ours.mean - printed}
@@ -85,14 +86,14 @@ class Topology(Experiment):
         return {"experiment": self.name, "runs": request.runs, "datasets": datasets}
 
     def figures(self, request: Request, store: Store, folder: Path) -> list[Path]:
-        """``homophily.png`` and ``.svg``, of the data sets whose runs are all there."""
+        """Draw ``homophily.png`` and ``.svg`` for the data sets with a record of every run."""
         from otherhalf.report.charts import TOPOLOGIES, homophily_points
 
         rows = []
         for data in request.datasets:
-            _, found = _read(data, request.runs, store)
+            _, summaries = _read(data, request.runs, store)
             for key in TOPOLOGIES:
-                ours = found[key]
+                ours = summaries[key]
                 if ours is not None:
                     name = SHORT.get(data, data)
                     rows.append({"dataset": name, "topology": key, "mean": ours.mean, "std": ours.std})
@@ -100,10 +101,10 @@ class Topology(Experiment):
 
 
 def _read(data: str, runs: int, store: Store) -> tuple[list[str], dict[str, Summary | None]]:
-    """The kinds of half that were missing (one, unless splits differ), and each topology's homophily."""
-    found = whole(store, half_jobs(data, runs))
-    kinds = sorted({result["topology"]["kind"] for result in found or ()})
-    return kinds, {key: summary(found, "topology", key) for key in COLUMNS}
+    """Return the kinds of missing half (one, unless splits differ), and the homophily of each topology."""
+    results = all_results(store, half_jobs(data, runs))
+    kinds = sorted({result["topology"]["kind"] for result in results or ()})
+    return kinds, {key: summary(results, "topology", key) for key in COLUMNS}
 
 
 def _cell(ours: Summary | None, paper: float | None) -> str:

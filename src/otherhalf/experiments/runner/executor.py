@@ -1,11 +1,11 @@
-"""Run jobs in processes of their own: one that crashes or runs out of memory harms no other."""
+"""Run jobs in worker processes: a job that crashes or runs out of memory affects no other."""
 
 from __future__ import annotations
 
+import gc
 import io
 import multiprocessing
 import os
-import resource
 import signal
 import sys
 import threading
@@ -20,10 +20,11 @@ from multiprocessing.context import ForkServerProcess
 from typing import Any, Protocol
 
 from otherhalf.errors import InputError
-from otherhalf.experiments.runner.job import Job, Outcome, plain
+from otherhalf.experiments.runner.job import Job, Outcome, as_json
+from otherhalf.system.process import peak_memory_mb, reset_peak_memory
 
 Work = Callable[[Job], dict[str, Any]]
-"""Does a job and gives its result; must be a function that another process can import."""
+"""Does a job and returns its result; another process must be able to unpickle it."""
 
 OnStart = Callable[[Job], None]
 Outcomes = Generator[tuple[Job, Outcome], None, None]
@@ -35,44 +36,48 @@ PRELOAD = [
     "otherhalf.estimators.goal",
     "otherhalf.nn.ops.attention_kernels",
 ]
-"""Imported once by the server process that all others are forked from, so that a start is cheap.
+"""Modules that the server process imports once. Workers are forked from it, so that they start quickly.
 
-``torch._dynamo`` is what the first optimiser of a process imports: more than a second, in every run. The
-kernels are compiled when they are imported, once for all.
+``torch._dynamo`` is imported by the first optimiser of a process and takes more than a second. The kernels
+are compiled when they are imported, once for all workers.
 """
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-SECONDS_TO_LEAVE = 10.0
+SECONDS_TO_EXIT = 10.0
 
 
 class Executor(Protocol):
-    """Runs jobs somewhere and yields each with its outcome as it ends; closing it stops those that run.
+    """Runs jobs somewhere and yields each with its outcome when it ends; closing it stops running jobs.
 
-    It calls ``on_start`` (if given) when a job starts. Jobs start in the order given.
+    Jobs start in the order given. ``on_start`` is called when a job starts.
     """
 
     def __call__(
         self, jobs: Iterable[Job], work: Work, workers: int, threads: int, on_start: OnStart | None = None
     ) -> Outcomes:
-        """Start as many as ``workers`` at a time, with ``threads`` each."""
+        """Run at most ``workers`` jobs at a time, with ``threads`` threads each."""
         ...
 
 
-@dataclass(frozen=True)
-class _Running:
-    job: Job
+@dataclass
+class _Worker:
     process: ForkServerProcess
-    answer: connection.Connection
-    since: float
+    pipe: connection.Connection[Any, Any]
+    job: Job
+    since: float = 0.0
+
+    def start(self, job: Job) -> None:
+        self.job, self.since = job, time.perf_counter()
+        self.pipe.send(job)
 
 
 def run_jobs(
     jobs: Iterable[Job], work: Work, workers: int, threads: int, on_start: OnStart | None = None
 ) -> Outcomes:
-    """Yield each job with its outcome as it ends, ``workers`` of them running at a time.
+    """Yield each job with its outcome when it ends; ``workers`` processes do one job after the other.
 
-    Each has a fresh process and ``threads`` threads. They end with this process, however it ends. With
-    ``workers=0`` the jobs run in this process, one after the other.
+    A process that dies fails its job only, and another takes its place. All processes end with this one, even
+    if it is killed. With ``workers=0`` the jobs run in this process.
     """
     if workers == 0:
         for job in jobs:
@@ -81,48 +86,63 @@ def run_jobs(
             yield job, _attempt(job, work, threads)
         return
     waiting = iter(jobs)
-    running: list[_Running] = []
+    idle: list[_Worker] = []
+    busy: list[_Worker] = []
     try:
         while True:
-            for job in islice(waiting, workers - len(running)):
-                running.append(_start(job, work, threads))
+            for job in islice(waiting, workers - len(busy)):
+                busy.append(_assign(job, idle, work, threads))
                 if on_start:
                     on_start(job)
-            if not running:
+            if not busy:
                 return
-            ready = connection.wait([x for one in running for x in (one.answer, one.process.sentinel)])
-            for one in [one for one in running if one.answer in ready or one.process.sentinel in ready]:
-                outcome = _collect(one, threads)
-                running.remove(one)
-                yield one.job, outcome
+            ready = connection.wait([x for each in busy for x in (each.pipe, each.process.sentinel)])
+            for worker in [each for each in busy if each.pipe in ready or each.process.sentinel in ready]:
+                outcome = _receive(worker)
+                if outcome is not None:
+                    idle.append(worker)
+                busy.remove(worker)
+                yield worker.job, outcome or _crashed(worker, threads)
     finally:
-        for one in running:
-            one.process.kill()
-        for one in running:
-            one.process.join()
-            one.answer.close()
+        for worker in [*busy, *idle]:
+            worker.process.kill()
+        for worker in [*busy, *idle]:
+            worker.process.join()
+            worker.pipe.close()
 
 
-def _start(job: Job, work: Work, threads: int) -> _Running:
+def _assign(job: Job, idle: list[_Worker], work: Work, threads: int) -> _Worker:
+    """Give the job to an idle worker, or to a new one."""
+    while idle:
+        worker = idle.pop()
+        try:
+            worker.start(job)
+            return worker
+        except OSError:  # it was killed while it was idle
+            worker.process.join()
+            worker.pipe.close()
     context = multiprocessing.get_context("forkserver")
-    with _surroundings_of_server(threads):
-        # The module with the work is loaded beforehand too, so that all runs have the same code.
+    with _environment_of_server(threads):
+        # The module with the work is preloaded too, so that all jobs run the same code.
         context.set_forkserver_preload([*PRELOAD, work.__module__])
         forkserver.ensure_running()
-    answer, question = context.Pipe(duplex=False)
-    process = context.Process(target=_child, args=(question, job, work, threads), name=f"run {job.key[:8]}")
+    pipe, end_of_worker = context.Pipe()
+    process = context.Process(target=_serve, args=(end_of_worker, work, threads))
     try:
         process.start()
     finally:
-        question.close()  # the child's end: were it open here too, we could not see that it has gone
-    return _Running(job, process, answer, time.perf_counter())
+        end_of_worker.close()  # if it were open here too, the death of the worker would go unnoticed
+    worker = _Worker(process, pipe, job)
+    with suppress(OSError):  # it is dead already: whoever receives from it will notice
+        worker.start(job)
+    return worker
 
 
 @contextmanager
-def _surroundings_of_server(threads: int) -> Iterator[None]:
-    """What the server process inherits: the number of threads, and that Ctrl-C is not for it.
+def _environment_of_server(threads: int) -> Iterator[None]:
+    """Set what the server process inherits: the number of threads, and a blocked Ctrl-C.
 
-    We end the children ourselves; each of them would print a traceback otherwise.
+    This process ends the workers itself; on Ctrl-C each of them would print a traceback.
     """
     before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
@@ -137,22 +157,26 @@ def _surroundings_of_server(threads: int) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def _child(answer: connection.Connection, job: Job, work: Work, threads: int) -> None:
+def _serve(pipe: connection.Connection[Any, Any], work: Work, threads: int) -> None:
+    """Do the jobs that come through the pipe until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-    os.dup2(2, 1)  # standard output belongs to the command's own answer
-    for stream in (sys.stdout, sys.stderr):  # a line at a time, so that those of two processes stay whole
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    os.dup2(2, 1)  # standard output is for the result of the command
+    for stream in (sys.stdout, sys.stderr):  # line by line, so that lines of two processes do not mix
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(line_buffering=True, write_through=False)
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
-    answer.send(_attempt(job, work, threads))
-    answer.close()
+    gc.freeze()  # with the imported modules left out, a collection takes no time
+    with pipe, suppress(EOFError):
+        while True:
+            pipe.send(_attempt(pipe.recv(), work, threads))
+            gc.collect()  # what a job leaves must not count as memory of the next
 
 
-def _leave_with_parent() -> None:
-    """End this process when the one that asked for it is gone, even if that one was killed.
+def _exit_with_parent() -> None:
+    """Exit when the parent process is gone, even if it was killed.
 
-    The sentinel is a pipe whose other end only that process holds, so the system closes it in any case.
+    The sentinel is a pipe whose other end only the parent holds, so the system closes it in any case.
     """
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -161,45 +185,53 @@ def _leave_with_parent() -> None:
 
 
 def _attempt(job: Job, work: Work, threads: int) -> Outcome:
-    if "torch" in sys.modules:  # else the environment will tell it
+    if "torch" in sys.modules:  # else it will read the environment
         sys.modules["torch"].set_num_threads(threads)
+    reset_peak_memory()
     start = time.perf_counter()
     result, kind, message = None, "done", ""
     try:
-        result = plain(dict(work(job)))
+        result = as_json(dict(work(job)))
     except InputError as error:
         kind, message = "input", str(error)
     except Exception:
         kind, message = "crash", traceback.format_exc()
-    return Outcome(result, time.perf_counter() - start, _peak_memory_mb(), threads, kind, message)
+    sys.stdout.flush()  # the process may be killed when it is idle
+    return Outcome(result, time.perf_counter() - start, peak_memory_mb(), threads, kind, message)
 
 
-def _collect(one: _Running, threads: int) -> Outcome:
-    outcome = None
-    # Where nothing was sent, or not all of it, the process has died on the way.
+def _receive(worker: _Worker) -> Outcome | None:
+    """Return the outcome; None if the worker died before it had sent all of it."""
     with suppress(EOFError, OSError):
-        if one.answer.poll():
-            outcome = one.answer.recv()
-    one.answer.close()
-    one.process.join(SECONDS_TO_LEAVE)
-    if one.process.is_alive():  # it has answered, but something in it does not let go
-        one.process.kill()
-        one.process.join()
-    if isinstance(outcome, Outcome):
-        return outcome
-    message = _how_it_died(one.process.exitcode or 0)
-    return Outcome(None, time.perf_counter() - one.since, 0.0, threads, "crash", message)
+        if worker.pipe.poll():
+            outcome: Outcome = worker.pipe.recv()
+            return outcome
+    return None
 
 
-def _how_it_died(status: int) -> str:
+def _crashed(worker: _Worker, threads: int) -> Outcome:
+    """Return the outcome of a job whose worker died."""
+    worker.pipe.close()
+    worker.process.join(SECONDS_TO_EXIT)
+    if worker.process.is_alive():  # a thread of the job keeps it from exiting
+        worker.process.kill()
+        worker.process.join()
+    status = worker.process.exitcode or 0
     if status >= 0:
-        return f"left with status {status} and no result"
-    if status == -signal.SIGKILL:
-        return "killed by signal 9 (out of memory?)"
-    return f"killed by signal {-status} ({signal.strsignal(-status)})"
+        message = f"left with status {status} and no result"
+    elif status == -signal.SIGKILL:
+        message = "killed by signal 9 (out of memory?)"
+    else:
+        message = f"killed by signal {-status} ({signal.strsignal(-status)})"
+    return Outcome(None, time.perf_counter() - worker.since, 0.0, threads, "crash", message)
 
 
-def _peak_memory_mb() -> float:
-    # As otherhalf.estimators.run_folder has it, which cannot be imported here without waiting for torch.
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024
+EXECUTORS: dict[str, Executor] = {"processes": run_jobs}
+"""Every executor by name. Another one is one more entry."""
+
+
+def executor_named(name: str) -> Executor:
+    """Return the executor of this name; raise InputError if there is none."""
+    if name not in EXECUTORS:
+        raise InputError(f"there is no executor {name!r}: choose one of {', '.join(EXECUTORS)}")
+    return EXECUTORS[name]

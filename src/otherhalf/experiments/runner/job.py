@@ -1,4 +1,4 @@
-"""One run of an experiment: the job, described so fully that its key says whether it is done; its record."""
+"""One run of an experiment: the job, which describes the run completely, its outcome, and its record."""
 
 from __future__ import annotations
 
@@ -10,34 +10,46 @@ from functools import cached_property
 from operator import index
 from typing import Any
 
-import numpy as np
-
+from otherhalf.data.entries import DATASETS
 from otherhalf.errors import InputError
+from otherhalf.system.fields import json_number
 
 FORMAT = 2
-"""Of the records: a larger number was written by a newer version. Those of format 1 have no ``check``."""
+"""Format of the records; newer versions have larger numbers. Records of format 1 have no ``check``."""
 
 
 def canonical(value: Any) -> str:
-    """JSON with sorted keys and without NaN: equal values, equal text."""
-    return json.dumps(value, sort_keys=True, allow_nan=False, default=_plain)
+    """Return JSON with sorted keys and without NaN: equal values give equal text."""
+    return json.dumps(value, sort_keys=True, allow_nan=False, default=json_number)
 
 
-def plain(value: Any) -> Any:
-    """The value as JSON would give it back: tuples are lists, numpy's numbers Python's, keys strings."""
+def as_json(value: Any) -> Any:
+    """Return the value as JSON gives it back: lists for tuples, Python's numbers for numpy's."""
     return json.loads(canonical(value))
+
+
+def data_set_of(data: str, data_hash: str) -> str:
+    """Return the name of the data set that a graph of this name and hash is; empty for any other graph."""
+    known = DATASETS.get(data)
+    same = known is not None and known.fingerprint in ("", data_hash.partition(":")[0])
+    return data if same else ""
 
 
 @dataclass(frozen=True)
 class Job:
     """What is run, on what, with which settings.
 
-    ``task`` names the kind of run, ``data`` a data set (or own data) and ``data_hash`` its contents,
-    ``model`` a model ("" where there is none), ``split`` a protocol ("" where there is none). ``options`` is
-    the full configuration with every default filled in; it must not be changed afterwards.
+    Integers and floats are different: the options 1 and 1.0 make two jobs. So an option should come from
+    settings of a fixed type.
 
-    Whole numbers and fractions stay what they are: an option 1 and an option 1.0 are two jobs, so an option
-    should come from settings of a fixed type.
+    Attributes:
+        task: Kind of run.
+        data: Name of the graph.
+        data_hash: Hash of its content.
+        model: Name of the model; empty if there is none.
+        options: The complete configuration, defaults included. It must not be changed afterwards.
+        split: Protocol of the splits; empty if there is none.
+        seed: Number of the split, and seed of the run.
     """
 
     task: str
@@ -50,8 +62,8 @@ class Job:
 
     def __post_init__(self) -> None:
         try:
-            options = plain(dict(self.options))
-        except ValueError as error:  # NaN would be unequal to itself: the job would never count as done
+            options = as_json(dict(self.options))
+        except ValueError as error:  # NaN is unequal to itself: the job would never count as done
             raise InputError(
                 f"the options of {self.data} {self.model} cannot be kept ({error}): give finite numbers"
             ) from error
@@ -60,30 +72,41 @@ class Job:
 
     @cached_property
     def key(self) -> str:
-        """A hash of all fields: the same for the same run, on any machine."""
+        """Hash of all fields: the same for the same run on every computer."""
         return hashlib.sha256(canonical(self.to_dict()).encode()).hexdigest()
 
     @property
+    def data_set(self) -> str:
+        """Name of the data set that the graph is by its content; empty for any other graph."""
+        return data_set_of(self.data, self.data_hash)
+
+    @property
     def model_seed(self) -> int:
-        """Of weights and dropout, and what tells runs apart: the job's own, unless all share one split."""
+        """Seed of weights and dropout: the seed of the job, unless the job is one of several on one split."""
         return int(self.options.get("model_seed", self.seed))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
+        """Return the fields by name, for JSON."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Job:
-        """The job that :meth:`to_dict` was called on; a TypeError where fields are missing or unknown."""
+        """Return the job from :meth:`to_dict`; raise TypeError if a field is missing or unknown."""
         return cls(**values)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a job ended: with a result, or with a message saying why there is none.
+    """How a job ended.
 
-    ``kind`` is ``done``, ``input`` (the job cannot be run so; the message is one line) or ``crash`` (the
-    message is a traceback, or says what killed the process). ``seconds`` is the wall time of the work.
+    Attributes:
+        result: Its result; None if it failed.
+        seconds: Wall time of the work.
+        peak_memory_mb: Largest memory of the process while it ran.
+        threads: Number of threads it had.
+        kind: ``done``, ``input`` (the job cannot be run) or ``crash``.
+        message: Why there is no result: one sentence for ``input``, and for ``crash`` a traceback or what
+            ended the process.
     """
 
     result: dict[str, Any] | None
@@ -100,13 +123,13 @@ class Outcome:
 
     @property
     def summary(self) -> str:
-        """The message's last line, which in a traceback is the one that says what happened."""
+        """Last line of the message: in a traceback it is the error itself."""
         return self.message.strip().rpartition("\n")[2]
 
 
 @dataclass(frozen=True)
 class Record:
-    """A finished run: the job, its result, what it cost, and which code it was run with."""
+    """A finished run: the job, its result, what it cost, and the code that ran it."""
 
     format: int
     key: str
@@ -121,16 +144,16 @@ class Record:
 
     @property
     def line(self) -> str:
-        """The record as one line of JSON, with its end."""
+        """The record as one line of JSON, newline included."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values["job"] = self.job.to_dict()
         return canonical({**values, "check": _check(values)}) + "\n"
 
     @classmethod
     def from_line(cls, line: bytes, place: str) -> Record:
-        """The record that a line holds; ``place`` is what an error calls the line."""
+        """Return the record in a line; ``place`` names the line in errors."""
         try:
-            values = json.loads(line, parse_constant=_refuse)
+            values = json.loads(line, parse_constant=_reject)
             if values["format"] <= FORMAT:
                 return cls._checked(values)
         except (ValueError, TypeError, KeyError) as error:
@@ -159,16 +182,9 @@ class Record:
 
 
 def _check(values: dict[str, Any]) -> str:
-    """A hash of all that a record says, so that a changed digit is noticed."""
+    """Return a hash of the entire record, which shows whether a digit was changed."""
     return hashlib.sha256(canonical(values).encode()).hexdigest()[:16]
 
 
-def _refuse(constant: str) -> None:
+def _reject(constant: str) -> None:
     raise ValueError(f"it holds {constant}, which no record does")
-
-
-def _plain(value: Any) -> Any:
-    # As otherhalf.estimators.settings has it, which cannot be imported here without waiting for torch.
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"{type(value).__name__} cannot be written to JSON")

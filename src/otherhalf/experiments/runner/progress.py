@@ -1,4 +1,4 @@
-"""What a person sees while an experiment runs: a live table on a terminal, else a line per finished run."""
+"""Show how far an experiment is: a live table on a terminal, else one line per finished run."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ LINES_AROUND_TABLE = 6
 
 @contextmanager
 def progress_for(jobs: Iterable[Job], stream: TextIO | None = None) -> Iterator[OnEvent]:
-    """Give the callback for :func:`~otherhalf.experiments.runner.run.run` that shows how these jobs get on.
+    """Yield the callback for :func:`~otherhalf.experiments.runner.run.run` that shows the progress of jobs.
 
-    It writes to standard error, or ``stream``.
+    It writes to ``stream``; default: standard error.
     """
     stream = sys.stderr if stream is None else stream
     state = Progress(jobs)
@@ -39,7 +39,7 @@ def progress_for(jobs: Iterable[Job], stream: TextIO | None = None) -> Iterator[
     from rich.console import Console
     from rich.live import Live
 
-    console = Console(file=stream, markup=False, highlight=False)  # a name may have brackets in it
+    console = Console(file=stream, markup=False, highlight=False)  # names may contain brackets
 
     def table() -> Table:
         return state.table(console.height - LINES_AROUND_TABLE)
@@ -47,7 +47,7 @@ def progress_for(jobs: Iterable[Job], stream: TextIO | None = None) -> Iterator[
     def show(event: Planned | Started | Finished) -> None:
         state.take(event)
         if isinstance(event, Finished) and not event.outcome.done:
-            console.print(state.line(event))  # stays above the table, which vanishes in the end
+            console.print(state.line(event))  # stays above the table, which is removed at the end
 
     with Live(console=console, get_renderable=table, refresh_per_second=2, transient=True):
         yield show
@@ -55,7 +55,7 @@ def progress_for(jobs: Iterable[Job], stream: TextIO | None = None) -> Iterator[
 
 @dataclass
 class Row:
-    """How far the jobs of a group are."""
+    """Numbers of jobs of a group."""
 
     total: int = 0
     done: int = 0
@@ -64,7 +64,7 @@ class Row:
 
 
 class Progress:
-    """Counts the events of a run, and guesses how long the rest will take."""
+    """Counts events, and estimates the remaining time."""
 
     def __init__(self, jobs: Iterable[Job]) -> None:
         distinct = {job.key: job for job in jobs}
@@ -96,9 +96,9 @@ class Progress:
             self._end(event.job)
 
     def seconds_left(self) -> float | None:
-        """The rest of what runs and all that waits, shared among the workers; None where nothing is known.
+        """Return the estimated time until all jobs are done; None if no duration is known.
 
-        A group of which nothing has been run yet is taken to be like the mean of the others.
+        Groups without a finished job count with the mean of the other groups.
         """
         known = [mean for group in self.rows if (mean := self.estimates.of_group(group)) is not None]
         if not known:
@@ -106,26 +106,28 @@ class Progress:
         usual = sum(known) / len(known)
         now = time.monotonic()
         seconds = []
-        # Copied, because the table asks from a thread of its own.
+        # A copy, because the table calls this from another thread.
         for key, job in list(self._waiting.items()):
-            guess = self.estimates.of(job)
+            expected = self.estimates.of(job)
             spent = now - self._running.get(key, now)
-            seconds.append(max(0.0, (usual if guess is None else guess) - spent))
-        # The last run cannot be shared.
+            seconds.append(max(0.0, (usual if expected is None else expected) - spent))
+        # One job runs on one worker.
         return max([sum(seconds) / self.workers, *seconds])
 
     def line(self, event: Planned | Started | Finished) -> str:
-        """What is said of an event where there is no table; nothing of a start."""
+        """Return the line about an event; empty for a start."""
         if isinstance(event, Planned) and event.reused:
             return f"{len(event.reused)} of {self.total} runs are there already"
         if not isinstance(event, Finished):
             return ""
         width = len(str(self.total))
         rest = f" ({self._left()})" if self.done < self.total else ""
-        return f"[{self.done:{width}}/{self.total}] {self._name(event.job)}: {_told(event.outcome)}{rest}"
+        return (
+            f"[{self.done:{width}}/{self.total}] {self._name(event.job)}: {_result_text(event.outcome)}{rest}"
+        )
 
     def table(self, most_rows: int) -> Table:
-        """The groups; where there are too many, those that are at work and those that wait come first."""
+        """Return the groups as a table; if there are too many, running and waiting groups are preferred."""
         from rich.table import Table
 
         left = self._left()
@@ -165,7 +167,7 @@ class Progress:
         return " ".join(word for word in words if word)
 
 
-def _told(outcome: Outcome) -> str:
+def _result_text(outcome: Outcome) -> str:
     if outcome.result is None:
         return f"failed: {outcome.summary}"
     test = outcome.result.get("test")

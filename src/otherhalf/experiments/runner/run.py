@@ -1,11 +1,11 @@
-"""Run what has not been run yet, and record each result the moment it arrives."""
+"""Run the jobs that have no record yet, and record each result as soon as it arrives."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from otherhalf.errors import InputError
 from otherhalf.experiments.runner.executor import Executor, Work, run_jobs
@@ -13,38 +13,38 @@ from otherhalf.experiments.runner.job import Job, Outcome
 from otherhalf.experiments.runner.store import Store, source_commit
 
 Group = tuple[str, str, str]
-"""Task, data and model: runs that take about the same time."""
+"""Task, data and model of jobs that take about the same time."""
 
 
 def group_of(job: Job) -> Group:
-    """The group that a job belongs to."""
+    """Return the group of a job."""
     return job.task, job.data, job.model
 
 
 class Estimates:
-    """How long a job takes: the mean of those of its group that have been run."""
+    """How long a job takes: the mean of the finished jobs of its group."""
 
     def __init__(self) -> None:
         self._sums: dict[Group, tuple[float, int]] = {}
 
     def learn(self, job: Job, seconds: float) -> None:
-        """Take one more run into account."""
+        """Add a finished job."""
         total, count = self._sums.get(group_of(job), (0.0, 0))
         self._sums[group_of(job)] = (total + seconds, count + 1)
 
     def of(self, job: Job) -> float | None:
-        """Seconds, or None where nothing is known."""
+        """Return the seconds that a job takes; None if no job of its group is finished."""
         return self.of_group(group_of(job))
 
     def of_group(self, group: Group) -> float | None:
-        """The same for any job of a group."""
+        """Return the same for any job of a group."""
         total, count = self._sums.get(group, (0.0, 0))
         return total / count if count else None
 
 
 @dataclass(frozen=True)
 class Planned:
-    """Before the first run: what is to be run, what is there already, and what is known of the times."""
+    """Before the first run: the jobs to run, the jobs with a record, and what is known about durations."""
 
     jobs: list[Job]
     reused: list[Job]
@@ -54,29 +54,20 @@ class Planned:
 
 @dataclass(frozen=True)
 class Started:
-    """A job has been started."""
+    """A job has started."""
 
     job: Job
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A job has ended, and if it has a result it is in the store."""
+    """A job has ended; if it has a result, the result is in the store."""
 
     job: Job
     outcome: Outcome
 
 
 OnEvent = Callable[[Planned | Started | Finished], None]
-
-
-@dataclass(frozen=True)
-class Report:
-    """Which jobs were run, which had been before, and which failed, with the reason."""
-
-    ran: list[Job] = field(default_factory=list)
-    reused: list[Job] = field(default_factory=list)
-    failed: list[tuple[Job, str]] = field(default_factory=list)
 
 
 def run(
@@ -88,35 +79,43 @@ def run(
     threads: int = 1,
     executor: Executor = run_jobs,
     on_event: OnEvent | None = None,
-) -> Report:
-    """Run the jobs that the store has no record of, longest first, so that no core is idle at the end.
+) -> list[tuple[Job, Outcome]]:
+    """Run the jobs that the store has no record of, and return those that failed.
 
-    A job that fails is not recorded, so that the next run tries it again; the others go on. If the store
-    cannot be written, everything stops. ``workers`` defaults to as many as the cores allow.
+    The longest start first, so that no core is idle at the end. A job that fails is not recorded, so the next
+    call tries it again; the others continue. If the store cannot be written, everything stops.
+
+    Args:
+        jobs: The jobs; each is run once even if it is given twice.
+        store: Store of the records.
+        work: Does a job.
+        workers: Number of jobs at a time; default: as many as the cores allow.
+        threads: Number of threads of each job.
+        executor: Runs the jobs.
+        on_event: Called with each event.
     """
-    tell = on_event or (lambda event: None)
+    notify = on_event or (lambda event: None)
     workers = _workers(workers, threads)
     store.check_writable()
-    source_commit()  # asked now, because the code may be edited while the runs go on
-    distinct = {job.key: job for job in jobs}.values()
-    report = Report()
+    source_commit()  # asked now, because the code may be edited while the jobs run
+    reused: list[Job] = []
     waiting: list[Job] = []
-    for job in distinct:  # asked once: another process may add to the store meanwhile
-        (report.reused if store.has(job) else waiting).append(job)
+    for job in {job.key: job for job in jobs}.values():  # once: another process may add to the store
+        (reused if store.has(job) else waiting).append(job)
     estimates = _estimates(waiting, store)
     waiting.sort(key=lambda job: _longest_first(estimates.of(job)))
-    tell(Planned(waiting, report.reused, workers, estimates))
-    outcomes = executor(waiting, work, workers, threads, on_start=lambda job: tell(Started(job)))
-    with closing(outcomes):  # also where the store refuses a record: nothing goes on unrecorded
+    notify(Planned(waiting, reused, workers, estimates))
+    failed = []
+    outcomes = executor(waiting, work, workers, threads, on_start=lambda job: notify(Started(job)))
+    with closing(outcomes):  # if the store raises, the running jobs must end: they could not be recorded
         for job, outcome in outcomes:
             if outcome.done:
                 store.add(job, outcome)
-                report.ran.append(job)
                 estimates.learn(job, outcome.seconds)
             else:
-                report.failed.append((job, outcome.message))
-            tell(Finished(job, outcome))
-    return report
+                failed.append((job, outcome))
+            notify(Finished(job, outcome))
+    return failed
 
 
 def _workers(workers: int | None, threads: int) -> int:
@@ -125,7 +124,7 @@ def _workers(workers: int | None, threads: int) -> int:
     if workers is None:
         return max(1, (os.cpu_count() or 1) // threads)
     if workers < 0:
-        raise InputError(f"workers={workers} is too small: give 1 or more, or 0 for this very process")
+        raise InputError(f"workers={workers} is too small: give 1 or more, or 0 for this process")
     return workers
 
 
@@ -138,5 +137,5 @@ def _estimates(jobs: list[Job], store: Store) -> Estimates:
 
 
 def _longest_first(seconds: float | None) -> float:
-    # What is unknown may be the longest of all.
+    # A job of unknown duration may be the longest of all.
     return float("-inf") if seconds is None else -seconds

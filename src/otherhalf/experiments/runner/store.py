@@ -1,4 +1,4 @@
-"""What has been run, as text that git can compare: one JSON line per finished run, never rewritten."""
+"""The store of records: text that git can compare, one JSON line per finished run, never rewritten."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-import otherhalf
 from otherhalf.errors import InputError
-from otherhalf.experiments.runner.job import FORMAT, Job, Outcome, Record, plain
+from otherhalf.experiments.runner.job import FORMAT, Job, Outcome, Record, as_json
 from otherhalf.system.atomic import FULL_DISK, check_folder
+from otherhalf.system.version import VERSION
 
 LONGEST_NAME = 100
 SETTINGS = "experiments/tuning/settings"
-"""Where the package keeps what `search` has found."""
+"""Folder of the settings that come with the package."""
 
 
 class Store:
-    """A folder of records, ``<task>/<data>/<model>.jsonl``, seen from one device.
+    """A folder of records, ``<task>/<data>/<model>.jsonl``, for the runs on one device.
 
-    A run on another device than a CPU is another run: its record names the device among its options, and
-    counts on that device alone.
+    A run on another device than the CPU is another run: its record has the device among its options, and
+    counts on that device only.
 
-    Several processes may add to it at once. A last line that breaks off was cut short by a kill: it is no
-    record, and the next one takes its place. Where a key stands twice, its first record counts.
+    Several processes may add records at the same time. A last line without an end was cut short by a kill: it
+    is no record, and the next record replaces it. If a key occurs twice, its first record counts.
     """
 
     def __init__(self, folder: str | Path, device: str = "cpu") -> None:
@@ -41,48 +41,48 @@ class Store:
             raise InputError(f"{self.folder} is a file: give a folder for the results")
 
     def check_writable(self) -> None:
-        """Refuse, before the long work, a folder that could not be written to after it."""
+        """Raise InputError if the folder cannot be written; call it before long work, not after it."""
         check_folder(self.folder)
 
     def path(self, job: Job) -> Path:
-        """The file that a job's record stands in."""
+        """Return the file of a job's record."""
         return self.folder / _safe(job.task) / _safe(job.data) / f"{_safe(job.model)}.jsonl"
 
     def get(self, job: Job) -> Record | None:
-        """The record of exactly this job, if it has been run."""
-        return self._records_in(self.path(job)).get(self._here(job).key)
+        """Return the record of exactly this job; None if it has not been run."""
+        return self._records_in(self.path(job)).get(self._recorded(job).key)
 
     def has(self, job: Job) -> bool:
-        """Whether exactly this job has been run."""
+        """Return whether exactly this job has been run."""
         return self.get(job) is not None
 
     def records(
         self, task: str | None = None, data: str | None = None, model: str | None = None
     ) -> list[Record]:
-        """All records, or those of a task, data set or model, in the order of their files' names."""
+        """Return all records, or those of a task, data set or model, sorted by the names of their files."""
         wanted = {"task": task, "data": data, "model": model}
         parts = ["*" if name is None else _safe(name) for name in wanted.values()]
-        found: dict[str, Record] = {}
+        matches: dict[str, Record] = {}
         for path in sorted(self.folder.glob("/".join(parts) + ".jsonl")):
             for key, record in self._records_in(path).items():
-                # Odd names may share a file, so the job itself is asked.
+                # Two unusual names may share a file, so the job is compared too.
                 if all(value in (None, getattr(record.job, name)) for name, value in wanted.items()):
-                    found.setdefault(key, record)
-        return list(found.values())
+                    matches.setdefault(key, record)
+        return list(matches.values())
 
     def add(self, job: Job, outcome: Outcome) -> Record:
-        """Put a finished run on the disk before returning."""
+        """Write the record of a finished run to the disk, and return it."""
         if outcome.result is None:
             raise ValueError("only a run with a result can be recorded")
-        job = self._here(job)
+        job = self._recorded(job)
         record = Record(
             format=FORMAT,
             key=job.key,
             job=job,
-            result=plain(outcome.result),
+            result=as_json(outcome.result),
             seconds=float(outcome.seconds),
             peak_memory_mb=float(outcome.peak_memory_mb),
-            version=otherhalf.__version__,
+            version=VERSION,
             commit=source_commit(),
             threads=outcome.threads,
             finished=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -99,8 +99,8 @@ class Store:
             ) from error
         return record
 
-    def _here(self, job: Job) -> Job:
-        """The job as its record names it."""
+    def _recorded(self, job: Job) -> Job:
+        """Return the job as it stands in its record."""
         return job if self.device == "cpu" else replace(job, options={**job.options, "device": self.device})
 
     def _records_in(self, path: Path) -> dict[str, Record]:
@@ -108,7 +108,7 @@ class Store:
             stat = path.stat()
             state = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
             if path not in self._read or self._read[path][0] != state:
-                # A file that grows in between is merely read again: the state is that from before.
+                # The state is from before reading: a file that grows meanwhile is read again.
                 self._read[path] = (state, _parse(path, path.read_bytes()))
         except (FileNotFoundError, NotADirectoryError):
             return {}
@@ -119,29 +119,29 @@ class Store:
 
 @cache
 def source_commit() -> str | None:
-    """The commit of the code that runs, with a + if the code was changed since; None outside a checkout."""
+    """Return the commit of this code, with a + if the code was changed since; None outside a repository."""
     package = Path(__file__).resolve().parents[2]
-    # An installed package may lie within somebody's repository without being part of it.
+    # An installed package may be inside a repository that it is no part of.
     if _git(package, "ls-files", "--error-unmatch", "errors.py") is None:
         return None
     commit = _git(package, "rev-parse", "--short", "HEAD")
-    # The settings found are data, which the record holds itself, and `search` writes them while it runs.
+    # Settings do not count: the record holds them, and `search --out` may write them while it runs.
     changed = _git(package, "status", "--porcelain", "--", ".", f":(exclude){SETTINGS}")
     return commit and commit + ("+" if changed else "")
 
 
 def _git(folder: Path, *words: str) -> str | None:
-    # Without optional locks, so as not to disturb a git command that the user gives meanwhile.
+    # Without optional locks, so that a git command of the user at the same time does not fail.
     command = ["git", "--no-optional-locks", "-C", str(folder), *words]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL)
+        result = subprocess.run(command, capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return result.stdout.strip() if result.returncode == 0 else None
 
 
 def _append(path: Path, line: bytes) -> None:
-    """Add a line under a lock: whole and on the disk, or not at all."""
+    """Add a line under a lock: it is completely on the disk afterwards, or not at all."""
     handle = _open_locked(path)
     try:
         end = _end_of_records(handle)
@@ -150,7 +150,7 @@ def _append(path: Path, line: bytes) -> None:
         try:
             os.ftruncate(handle, end)
             left = line
-            while left:  # one write, unless the disk fills up in the middle of it
+            while left:  # one write, unless the disk becomes full
                 left = left[os.pwrite(handle, left, end + len(line) - len(left)) :]
             os.fsync(handle)
         except BaseException:
@@ -158,7 +158,7 @@ def _append(path: Path, line: bytes) -> None:
             raise
     finally:
         os.close(handle)
-    if end == 0:  # a new file's name must reach the disk as well
+    if end == 0:  # the name of a new file must reach the disk too
         folder = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -171,7 +171,7 @@ def _open_locked(path: Path) -> int:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
-            # While we waited, git may have put another file in its place; ours would be lost.
+            # Meanwhile git may have replaced the file: a record in the old one would be lost.
             if path.exists() and os.path.samestat(os.fstat(handle), path.stat()):
                 return handle
         except BaseException:
@@ -181,16 +181,16 @@ def _open_locked(path: Path) -> int:
 
 
 def _end_of_records(handle: int) -> int:
-    """Where the last line ends that is whole: what comes after it was cut short by a kill."""
+    """Return the end of the last complete line: the rest was cut short by a kill."""
     size = os.fstat(handle).st_size
     if size == 0 or os.pread(handle, 1, size - 1) == b"\n":
         return size
     last = os.pread(handle, size, 0).rpartition(b"\n")[2]
-    return size if _is_whole(last) else size - len(last)
+    return size if _is_json(last) else size - len(last)
 
 
-def _is_whole(line: bytes) -> bool:
-    """Whether a last line lacks nothing but its end, as editors leave it; JSON that breaks off is no JSON."""
+def _is_json(line: bytes) -> bool:
+    """Return whether a line without a newline, as some editors leave it, is complete."""
     try:
         json.loads(line)
     except ValueError:
@@ -199,18 +199,18 @@ def _is_whole(line: bytes) -> bool:
 
 
 def _parse(path: Path, content: bytes) -> dict[str, Record]:
-    found: dict[str, Record] = {}
+    records: dict[str, Record] = {}
     *lines, last = content.split(b"\n")
-    if _is_whole(last):
+    if _is_json(last):
         lines.append(last)
     for number, line in enumerate(lines, start=1):
         record = Record.from_line(line, f"{path}, line {number}")
-        found.setdefault(record.key, record)
-    return found
+        records.setdefault(record.key, record)
+    return records
 
 
 def _safe(name: str) -> str:
-    """A file name for any name: its own if it is harmless, else something like it and a hash."""
+    """Return a file name for any name: the name itself if possible, else one like it with a hash."""
     if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._+-]*", name) and len(name) <= LONGEST_NAME:
         return name
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]

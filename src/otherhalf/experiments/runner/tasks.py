@@ -1,49 +1,43 @@
-"""What a run does: open the graph, fit, and say how it went. One function per kind of run."""
+"""What a run does: open the graph, do the task, return a result. One function per task."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from otherhalf.data.source import open_data
 from otherhalf.data.splits import split as make_split
-from otherhalf.diagnosis.duplicates import audit_duplicates
-from otherhalf.errors import InputError
+from otherhalf.diagnosis.duplicate_audit import audit_duplicates
+from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.goal import GOALClassifier
-from otherhalf.experiments.models import Classifier, model_of
-from otherhalf.experiments.paper import tasks as half_tasks
-from otherhalf.experiments.paper.tasks import Task
-from otherhalf.experiments.runner.benchmark_data import data_hash
+from otherhalf.experiments.models import model_of
+from otherhalf.experiments.paper import tasks as paper_tasks
+from otherhalf.experiments.paper.tasks import Task, node_counts
+from otherhalf.experiments.runner.graphs import GraphFolder
 from otherhalf.experiments.runner.job import Job
 from otherhalf.graph import Graph, Split
+from otherhalf.system.arrays import FloatArray
 from otherhalf.system.process import keep_freed_memory
 from otherhalf.training.metrics import score
 
 
+@dataclass(frozen=True)
 class Worker:
-    """Does the jobs of a plan.
+    """Does jobs.
 
-    Args:
-        places: Where own data was put, by the name that jobs call it.
-        device: Where models are trained: ``cpu`` or ``cuda``.
+    Attributes:
+        graphs: Where the graphs are.
+        device: Device of the models: ``cpu`` or ``cuda``.
     """
 
-    def __init__(self, places: Mapping[str, str] | None = None, device: str = "cpu") -> None:
-        self.places = dict(places or {})
-        self.device = device
-
-    def open(self, data: str) -> Graph:
-        """The graph that jobs call by this name."""
-        return open_data(self.places.get(data, data))
+    graphs: GraphFolder = GraphFolder()
+    device: str = "cpu"
 
     def __call__(self, job: Job) -> dict[str, Any]:
-        """The result of one job."""
+        """Return the result of a job."""
         keep_freed_memory()
-        graph = self.open(job.data)
-        if data_hash(graph, job.split) != job.data_hash:
-            raise InputError(f"{job.data} has changed since the experiment was planned: start it again")
+        graph = self.graphs.open(job.data, job.data_hash)
         split = make_split(graph, job.split or "uniform", job.seed)
         return TASKS[job.task](job, graph, split, self.device)
 
@@ -52,47 +46,50 @@ def fit(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, 
     """Fit on train, select on val, and score once on test."""
     model, probabilities = _fitted(job, graph, split, device)
     metric = job.options["metric"]
-    result = _about(model, graph, split)
-    result["val"] = _finite(score(metric, probabilities[split.val], graph.y[split.val]))
-    result["test"] = _finite(score(metric, probabilities[split.test], graph.y[split.test]))
+    result = _description(model, graph, split)
+    result["val"] = _finite(score(metric, probabilities, graph.y, split.val))
+    result["test"] = _finite(score(metric, probabilities, graph.y, split.test))
     return result
 
 
 def trial(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
-    """One try of a search over settings: fit on train, score on val; the test nodes are not looked at."""
+    """Try settings in a search: fit on train and score on val; the test nodes are not used."""
     model, probabilities = _fitted(job, graph, split, device)
-    found = score(job.options["metric"], probabilities[split.val], graph.y[split.val])
-    return {"val": _finite(found), "epochs": _epochs(model)}
+    val = score(job.options["metric"], probabilities, graph.y, split.val)
+    return {"val": _finite(val), "epochs": model.history_["classifier"].epochs}
 
 
 def audit(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
-    """How many test nodes a look-up of identical training nodes answers, and what it scores."""
-    found = audit_duplicates(graph, split).to_dict()
-    best = max(found["kinds"], key=lambda kind: found["kinds"][kind]["accuracy"])
-    return {**found, "best": best, "test": found["kinds"][best]["accuracy"]}
+    """Return how many test nodes have an identical training node, and the score of copying its label."""
+    report = audit_duplicates(graph, split).to_dict()
+    best = max(report["kinds"], key=lambda kind: report["kinds"][kind]["accuracy"])
+    return {**report, "best": best, "test": report["kinds"][best]["accuracy"]}
 
 
 TASKS: dict[str, Task] = {
     "fit": fit,
     "trial": trial,
     "audit": audit,
-    "ablation": half_tasks.ablation,
-    "autotune": half_tasks.autotune,
-    "half": half_tasks.half,
-    "diagnose": half_tasks.diagnosis,
-    "filter": half_tasks.linear_filter,
-    "restart": half_tasks.with_model_seed(fit),
+    "ablation": paper_tasks.ablation,
+    "autotune": paper_tasks.autotune,
+    "half": paper_tasks.half,
+    "diagnose": paper_tasks.diagnosis,
+    "filter": paper_tasks.linear_filter,
+    "restart": paper_tasks.with_model_seed(fit),
 }
 
 
-def _fitted(job: Job, graph: Graph, split: Split, device: str) -> tuple[Classifier, np.ndarray[Any, Any]]:
+def _fitted(job: Job, graph: Graph, split: Split, device: str) -> tuple[NodeClassifier, FloatArray]:
     model = model_of(job, device).fit(graph, split)
     return model, model.predict_proba(graph)
 
 
-def _about(model: Classifier, graph: Graph, split: Split) -> dict[str, Any]:
-    sizes = {"train": len(split.train), "val": len(split.val), "test": len(split.test)}
-    result: dict[str, Any] = {"epochs": _epochs(model), "stages": model.seconds_, "nodes": sizes}
+def _description(model: NodeClassifier, graph: Graph, split: Split) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "epochs": model.history_["classifier"].epochs,
+        "stages": model.seconds_,
+        "nodes": node_counts(split),
+    }
     if isinstance(model, GOALClassifier):
         half = model.missing_half_
         result |= {
@@ -107,11 +104,6 @@ def _about(model: Classifier, graph: Graph, split: Split) -> dict[str, Any]:
             "half_test_homophily": half.homophily(graph.y, split.test),
         }
     return result
-
-
-def _epochs(model: Classifier) -> int:
-    history = model.history_
-    return history["classifier"].epochs if isinstance(history, dict) else history.epochs
 
 
 def _finite(value: float) -> float | None:

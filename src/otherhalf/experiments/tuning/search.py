@@ -1,9 +1,9 @@
-"""One search over settings for every model: the same number of trials each, judged on validation alone.
+"""A search over settings: the same number of trials for every model, judged on validation nodes only.
 
-The first trials of a model are a list made to cover what matters: its defaults, then the frames of
-:data:`FRAMES`, the same for every model, and beside them what it has of its own. Further ones are drawn.
-Each is fitted on the first of the search's splits; the best :data:`FINALISTS` of them also on the others, and
-the one with the best mean over all splits is taken.
+The first trials of a model are a list: its defaults, then the other :data:`ARCHITECTURES`, which are the same
+for every model, each with a choice of the model's own options. Further trials are drawn. Every trial is
+fitted on the first split of the search; the best :data:`FINALISTS` also on the other splits, and the one with
+the best mean over all splits is chosen.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from otherhalf.experiments.models import make_model
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Job
 from otherhalf.experiments.runner.store import Store
+from otherhalf.nn.models.registry import model_spec
 from otherhalf.system.seeds import generator
 
 SEEDS = (50, 51, 52)
-"""The splits that settings are chosen on; no reported run uses them."""
+"""Splits that settings are chosen on; no reported run uses them."""
 
 PUBLISHED_SEEDS = (0, 1, 2)
-"""Published splits are few and all reported: settings are chosen on the validation nodes of the first."""
+"""Published splits are few and all reported, so settings are chosen on the validation nodes of the first."""
 
 TRIALS = 8
 MOST_TRIALS = 200
@@ -33,7 +34,7 @@ FINALISTS = 2
 COMMON = {"epochs": 300, "patience": 40}
 
 COLUMNS = ("hidden", "layers", "dropout", "norm", "residual", "lr", "weight_decay", "scaling")
-FRAMES: tuple[tuple[Any, ...], ...] = (
+ARCHITECTURES: tuple[tuple[Any, ...], ...] = (
     (64, 2, 0.5, "layer", True, 0.01, 5e-4, "auto"),
     (64, 2, 0.5, "none", False, 0.01, 5e-4, "row"),
     (128, 2, 0.7, "none", False, 0.01, 5e-4, "auto"),
@@ -43,36 +44,7 @@ FRAMES: tuple[tuple[Any, ...], ...] = (
     (64, 2, 0.2, "none", True, 0.01, 5e-5, "row"),
     (128, 2, 0.7, "batch", True, 0.01, 5e-5, "auto"),
 )
-"""Frames that are tried for every baseline; the first is the default."""
-
-
-def _walks(steps: tuple[int, ...], *teleport: float) -> tuple[dict[str, Any], ...]:
-    if not teleport:
-        return tuple({"steps": far} for far in steps)
-    return tuple({"steps": far, "teleport": t} for far, t in zip(steps, teleport, strict=True))
-
-
-_AUTHORS_GPR = {"epochs": 1000, "norm": "none", "residual": False, "lr": 0.05, "weight_decay": 0.0}
-
-OWN: dict[str, tuple[dict[str, Any], ...]] = {
-    "appnp": _walks((10, 10, 10, 10, 5, 5, 10, 10), 0.1, 0.1, 0.2, 0.1, 0.5, 0.2, 0.2, 0.5),
-    "chebynet": _walks((2, 2, 1, 1, 1, 2, 3, 2)),
-    "gprgnn": (
-        {"steps": 10, "teleport": 0.1, "walk_dropout": 0.0},
-        {"steps": 10, "teleport": 0.1, "walk_dropout": 0.5},
-        {"steps": 10, "teleport": 0.5, "walk_dropout": 0.0},
-        {"steps": 10, "teleport": 0.1, "walk_dropout": 0.0},
-        {"steps": 10, "teleport": 0.9, "walk_dropout": 0.0},
-        {"steps": 10, "teleport": 0.0, "walk_dropout": 0.5, **_AUTHORS_GPR, "patience": 100},
-        {"steps": 10, "teleport": 1.0, "walk_dropout": 0.7, **_AUTHORS_GPR, "patience": 200},
-        {"steps": 10, "teleport": 0.9, "walk_dropout": 0.5},
-    ),
-}
-"""What a model has of its own, frame by frame.
-
-GPR-GNN is slow to learn its say for far distances: in two of its frames it has large steps, no decay, and
-time, as its authors give it.
-"""
+"""Architectures and training settings that are tried for every baseline; the first is the default."""
 
 GOAL: tuple[dict[str, Any], ...] = (
     {},
@@ -104,12 +76,18 @@ GOAL: tuple[dict[str, Any], ...] = (
         "hidden": 64, "dropout": 0.5, "norm": "batch", "residual": True,
     },
 )  # fmt: skip
-"""GOAL's own list: both presets, then encoders of several kinds in frames of the list above."""
+"""Trials of GOAL: both presets, then encoders of several kinds with architectures of the list above."""
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What a search came to: the settings, their mean on validation, and how many were tried."""
+class Tuned:
+    """The settings that a search chose for one model.
+
+    Attributes:
+        params: Arguments of the model.
+        validation: Mean score on the validation nodes.
+        trials: Number of settings tried.
+    """
 
     params: dict[str, Any]
     validation: float
@@ -117,47 +95,69 @@ class Choice:
 
 
 def candidates(model: str, count: int) -> list[dict[str, Any]]:
-    """The first ``count`` trials of a model: always the same ones, none twice."""
-    _check(count)
+    """Return the first ``count`` trials of a model: always the same, and all different."""
+    _check_trials(count)
     if model == "goal":
-        found = [dict(params) for params in GOAL]
+        common, trials = {}, [dict(params) for params in GOAL]
     else:
-        rows = [dict(zip(COLUMNS, frame, strict=True)) for frame in FRAMES]
-        own = OWN.get(model, ({},) * len(FRAMES))
-        found = [{**COMMON, **row, **more} for row, more in zip(rows, own, strict=True)]
+        common = COMMON
+        rows = [dict(zip(COLUMNS, row, strict=True)) for row in ARCHITECTURES]
+        options = model_spec(model).trials or ({},) * len(rows)
+        trials = [{**common, **row, **more} for row, more in zip(rows, options, strict=True)]
+    if count > len(trials):
+        trials += _drawn(model, trials, common, count - len(trials))
+    return trials[:count]
+
+
+def _drawn(
+    model: str, listed: list[dict[str, Any]], common: dict[str, Any], count: int
+) -> list[dict[str, Any]]:
+    """Return further trials: each setting as in one of the list, or left out where that one lacks it."""
     rng = generator(0)
-    names = sorted({name for params in found for name in params} - {"preset", *COMMON})
-    listed = [params for params in found if "preset" not in params]
-    seen = [_resolved(model, params) for params in found]
-    while len(found) < count:
-        # Each as one of the list has it, also left out: a new combination of what is known to make sense.
-        drawn = dict(COMMON) if model != "goal" else {}
+    names = sorted({name for params in listed for name in params} - {"preset", *COMMON})
+    sources = [params for params in listed if "preset" not in params]
+    seen = [_resolved(model, params) for params in listed]
+    drawn: list[dict[str, Any]] = []
+    while len(drawn) < count:
+        params = dict(common)
         for name in names:
-            chosen = listed[int(rng.integers(len(listed)))]
-            drawn |= {name: chosen[name]} if name in chosen else {}
-        if _resolved(model, drawn) not in seen:
-            found.append(drawn)
-            seen.append(_resolved(model, drawn))
-    return found[:count]
-
-
-def _check(count: int) -> None:
-    if not 1 <= count <= MOST_TRIALS:
-        raise InputError(f"{count} trials cannot be made for every model: give 1 to {MOST_TRIALS}")
+            source = sources[int(rng.integers(len(sources)))]
+            params |= {name: source[name]} if name in source else {}
+        settings = _resolved(model, params)
+        if settings not in seen:
+            drawn.append(params)
+            seen.append(settings)
+    return drawn
 
 
 def _resolved(model: str, params: dict[str, Any]) -> Any:
     return make_model(model, params, 0, "accuracy").resolved_settings()
 
 
+def _check_trials(count: int) -> None:
+    if not 1 <= count <= MOST_TRIALS:
+        raise InputError(f"{count} trials cannot be made for every model: give 1 to {MOST_TRIALS}")
+
+
+def check_runs(runs: int) -> None:
+    """Raise InputError if there are too few runs, or so many that they include the splits of the search."""
+    if runs < 1:
+        raise InputError(f"{runs} runs are too few: give 1 or more")
+    if runs > min(SEEDS):
+        raise InputError(
+            f"{runs} runs are too many, because settings are chosen on splits from {min(SEEDS)} on: give "
+            f"{min(SEEDS)} or less"
+        )
+
+
 def search_seeds(split: str, published: int | None = None) -> tuple[int, ...]:
-    """The splits that settings are chosen on under this protocol; of published ones, as many as there are."""
+    """Return the splits that settings are chosen on; ``published`` is the number of published splits."""
     seeds = {"fixed": PUBLISHED_SEEDS, "public": (0,)}.get(split, SEEDS)
     return seeds if published is None else tuple(seed for seed in seeds if seed < published)
 
 
 Run = Callable[[Sequence[Job]], None]
-"""Sees to it that the store has a record of each of these jobs."""
+"""Runs the jobs that the store has no record of."""
 
 
 def search(
@@ -167,30 +167,20 @@ def search(
     *,
     trials: int = TRIALS,
     seeds: Sequence[int] = SEEDS,
-) -> list[Choice]:
-    """The settings found for each model and graph, in their order.
+) -> list[Tuned]:
+    """Return the best settings for each pair of a model and a graph.
 
-    Two rounds over all of them at once, so that no core waits: every trial on the first split, then the
-    finalists on the rest.
+    There are two rounds over all pairs, so that no core is idle: every trial on the first split, then the
+    finalists on the other splits.
     """
-    _check(trials)
-    pairs = [_Search(model, benchmark, store) for model, benchmark in wanted]
-    first = seeds[0]
-    tried = [candidates(each.model, trials) for each in pairs]
-    run([each.job(params, first) for each, tries in zip(pairs, tried, strict=True) for params in tries])
-    best = [each.best(tries, [first])[:FINALISTS] for each, tries in zip(pairs, tried, strict=True)]
-    run(
-        [
-            each.job(params, seed)
-            for each, finalists in zip(pairs, best, strict=True)
-            for params in finalists
-            for seed in seeds[1:]
-        ]
-    )
-    return [
-        each.choice(each.best(finalists, seeds)[0], seeds, trials)
-        for each, finalists in zip(pairs, best, strict=True)
-    ]
+    _check_trials(trials)
+    searches = [_Search(model, benchmark, store) for model, benchmark in wanted]
+    tried = [(each, candidates(each.model, trials)) for each in searches]
+    run([each.job(params, seeds[0]) for each, tries in tried for params in tries])
+    best = [(each, each.sorted(tries, seeds[:1])[:FINALISTS]) for each, tries in tried]
+    run([each.job(params, seed) for each, tries in best for params in tries for seed in seeds[1:]])
+    chosen = [(each, each.sorted(tries, seeds)[0]) for each, tries in best]
+    return [Tuned(params, each.validation(params, seeds), trials) for each, params in chosen]
 
 
 @dataclass(frozen=True)
@@ -204,16 +194,13 @@ class _Search:
     def job(self, params: dict[str, Any], seed: int) -> Job:
         return self.benchmark.job("trial", self.model, params, seed)
 
-    def best(self, tries: list[dict[str, Any]], seeds: Sequence[int]) -> list[dict[str, Any]]:
+    def sorted(self, tries: list[dict[str, Any]], seeds: Sequence[int]) -> list[dict[str, Any]]:
         return sorted(tries, key=lambda params: -self.validation(params, seeds))
 
     def validation(self, params: dict[str, Any], seeds: Sequence[int]) -> float:
-        found = []
+        scores = []
         for seed in seeds:
             record = self.store.get(self.job(params, seed))
-            # A trial that failed, or whose score is not defined, is one that nobody would choose.
-            found.append(-1.0 if record is None or record.result["val"] is None else record.result["val"])
-        return mean(found)
-
-    def choice(self, params: dict[str, Any], seeds: Sequence[int], trials: int) -> Choice:
-        return Choice(params, self.validation(params, seeds), trials)
+            # A trial that failed, or whose score is undefined, must not be chosen.
+            scores.append(-1.0 if record is None or record.result["val"] is None else record.result["val"])
+        return mean(scores)

@@ -1,27 +1,20 @@
-"""The settings that the search found: a file per protocol and data set, the paper's numbers in it."""
+"""The settings chosen by the search: one file per protocol and data set, with the paper's numbers."""
 
 from __future__ import annotations
 
 import json
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from otherhalf.errors import InputError
 from otherhalf.experiments.paper.published import TABLE1
-from otherhalf.experiments.tuning.search import FINALISTS, Choice
+from otherhalf.experiments.tuning.search import FINALISTS, Tuned, candidates
 from otherhalf.system.atomic import atomic_write
 
 PACKAGED_SETTINGS = Path(str(files("otherhalf.experiments.tuning").joinpath("settings")))
-
-
-def packaged_settings(split: str) -> Path:
-    """Where the package keeps what was found under a protocol: settings of one are not those of another."""
-    return PACKAGED_SETTINGS / split
-
 
 HEADER = """\
 # Settings of every model on {data}, found by `otherhalf search`: the best of {trials} trials each by
@@ -30,17 +23,13 @@ HEADER = """\
 """
 
 
-@dataclass(frozen=True)
-class Tuned:
-    """What a file says about one model."""
-
-    params: dict[str, Any]
-    validation: float
-    trials: int
+def packaged_settings(split: str) -> Path:
+    """Return the package's folder of settings for a protocol."""
+    return PACKAGED_SETTINGS / split
 
 
 def read_tuned(data: str, folder: Path) -> dict[str, Tuned]:
-    """The settings of each model on a data set; empty where no search has been made."""
+    """Return the settings of each model on a data set; empty if there was no search."""
     path = folder / f"{data}.toml"
     if not path.is_file():
         return {}
@@ -51,46 +40,55 @@ def read_tuned(data: str, folder: Path) -> dict[str, Tuned]:
             for model, entry in content.items()
         }
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise InputError(f"{path} cannot be read ({error}): write it anew with `otherhalf search`") from error
+        raise InputError(
+            f"{path} cannot be read ({error}): write it again with `otherhalf search`"
+        ) from error
 
 
-def settings_kept(data: str, models: Iterable[str], trials: int, folder: Path) -> dict[str, Tuned]:
-    """What the data set's file says of other models; refused if they had another number of trials."""
+def params_of(models: Iterable[str], tuned: Mapping[str, Tuned]) -> dict[str, dict[str, Any]]:
+    """Return the arguments of each model: its tuned settings, else the defaults that a search begins with."""
+    return {model: tuned[model].params if model in tuned else candidates(model, 1)[0] for model in models}
+
+
+def settings_to_keep(data: str, models: Iterable[str], trials: int, folder: Path) -> dict[str, Tuned]:
+    """Return the file's settings of models that are not among ``models``, which are searched now.
+
+    Raise InputError if they had another number of trials.
+    """
     searched = set(models)
-    kept = {model: found for model, found in read_tuned(data, folder).items() if model not in searched}
-    for model, found in kept.items():
-        if found.trials != trials:
+    kept = {model: tuned for model, tuned in read_tuned(data, folder).items() if model not in searched}
+    for model, tuned in kept.items():
+        if tuned.trials != trials:
             raise InputError(
-                f"{folder / data}.toml has {model} as the best of {found.trials} trials, and the same number "
-                f"is due to every model: search with {found.trials} trials, or for {model} too"
+                f"{folder / data}.toml has {model} as the best of {tuned.trials} trials, and every model "
+                f"must have the same number: search with {tuned.trials} trials, or for {model} too"
             )
     return kept
 
 
-def write_tuned(data: str, choices: Mapping[str, Choice], seeds: tuple[int, ...], folder: Path) -> Path:
-    """Put the choices into the data set's file; models that were not searched now stay as they are."""
-    trials = {choice.trials for choice in choices.values()}
+def write_tuned(data: str, searched: Mapping[str, Tuned], seeds: tuple[int, ...], folder: Path) -> Path:
+    """Write settings to the data set's file, and return it; settings of other models in it are kept."""
+    trials = {tuned.trials for tuned in searched.values()}
     if len(trials) != 1:
         raise ValueError("every model must have had the same number of trials")
     (number,) = trials
-    every: dict[str, Choice | Tuned] = {**settings_kept(data, choices, number, folder), **choices}
+    every = {**settings_to_keep(data, searched, number, folder), **searched}
     parts = [HEADER.format(data=data, trials=number, seeds=", ".join(map(str, seeds)), finalists=FINALISTS)]
-    for model, choice in sorted(every.items()):
-        lines = [f"[{model}]", f"trials = {number}", f"validation = {choice.validation:.6f}"]
+    for model, tuned in sorted(every.items()):
+        lines = [f"[{model}]", f"trials = {number}", f"validation = {tuned.validation:.6f}"]
         if data in TABLE1.get(model, {}):
             lines.append(f"paper = {TABLE1[model][data][0]}")
         lines.append(f"[{model}.params]")
-        lines += [f"{key} = {_toml(value)}" for key, value in choice.params.items()]
+        lines += [f"{key} = {_toml(value)}" for key, value in tuned.params.items()]
         parts.append("\n".join(lines) + "\n")
     path = folder / f"{data}.toml"
-    folder.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as temporary:
         temporary.write_text("\n".join(parts), encoding="utf-8")
     return path
 
 
 def _toml(value: Any) -> str:
-    """A setting as TOML writes it: numbers, texts and truth values as in JSON, but not what has parts."""
+    """Return a value as TOML: as in JSON, except for tables and lists."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key} = {_toml(part)}" for key, part in value.items()) + "}"
     if isinstance(value, list | tuple):

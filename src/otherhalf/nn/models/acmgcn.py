@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -15,7 +13,9 @@ CHANNELS = 4
 
 
 class AdaptiveChannelMixing(nn.Module):
-    r"""The layer of ACM-GCN+ (Luan et al. 2022): every node chooses between four views of it.
+    r"""The layer of ACM-GCN+ (Luan et al. 2022, https://arxiv.org/abs/2210.07606).
+
+    Every node mixes four views of itself.
 
     .. math::
         \mathbf{H}_L &= \sigma(\hat{\mathbf{A}}\mathbf{H}\mathbf{W}_L), \quad
@@ -28,23 +28,23 @@ class AdaptiveChannelMixing(nn.Module):
         \mathbf{H}' = 4 \sum_c \mathrm{diag}(\mathbf{a}_c)\mathbf{H}_c
 
     :math:`\hat{\mathbf{A}} = \tilde{\mathbf{D}}^{-1}(\mathbf{A} + \mathbf{I})`: low-pass, high-pass,
-    identity, and the rows of the adjacency matrix. The factor 4 stands in no formula of theirs: with it four
-    equal shares add the views up, as the authors' code does for three, instead of taking their mean.
+    identity, and the rows of the adjacency matrix. The paper's formula does not have the factor 4: with it,
+    four equal shares give the sum of the views, as the authors' code does for three, and not their mean.
     """
 
-    def __init__(self, in_channels: int, out_channels: int, *, num_known: int) -> None:
+    def __init__(self, in_channels: int, out_channels: int, *, row_width: int) -> None:
         super().__init__()
         self.low = SparseLinear(in_channels, out_channels, bias=False)
         self.high = SparseLinear(in_channels, out_channels, bias=False)
         self.identity = SparseLinear(in_channels, out_channels, bias=False)
-        self.structure = SparseLinear(num_known, out_channels, bias=False)
+        self.structure = SparseLinear(row_width, out_channels, bias=False)
         self.votes = nn.Parameter(torch.empty(CHANNELS, out_channels))
         self.mix = SparseLinear(CHANNELS, CHANNELS, bias=False)
         nn.init.xavier_uniform_(self.votes)
 
     def forward(self, x: Features, mean: SparseOperator, rows: SparseOperator) -> Tensor:
         """Mix the four views of every node."""
-        # One product for both filters: its cost is mostly in walking over the entries.
+        # One product for both filters: reading the entries is most of its cost.
         both = mapped(x, torch.cat([self.low.weight, self.high.weight], dim=1))
         high = both.chunk(2, dim=1)[1]
         low_mean, high_mean = (mean @ both).chunk(2, dim=1)
@@ -59,8 +59,9 @@ class AdaptiveChannelMixing(nn.Module):
 class ACMGCN(Backbone):
     """ACM-GCN+; call it as ``model(inputs, row_normalised_adjacency_with_self_loops, adjacency_rows)``."""
 
+    layer = AdaptiveChannelMixing
+
     def __init__(
-        self, num_features: int, num_classes: int, num_known: int, shape: Architecture | None = None
+        self, num_features: int, num_classes: int, num_known: int, architecture: Architecture | None = None
     ) -> None:
-        layer = partial(AdaptiveChannelMixing, num_known=num_known)
-        super().__init__(layer, num_features, num_classes, num_known, shape or Architecture())
+        super().__init__(num_features, num_classes, num_known, architecture, row_width=num_known)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import torch
 from torch import Tensor, nn
 
-from otherhalf.nn.backbone import Architecture, Backbone, SparseLinear
+from otherhalf.nn.backbone import Backbone, SparseLinear
 from otherhalf.nn.ops.sparse import Features, SparseOperator
 
 
 class ChebyshevConv(nn.Module):
-    r"""The layer of ChebyNet (Defferrard et al. 2016): a polynomial of the Laplacian.
+    r"""The layer of ChebyNet (Defferrard et al. 2016, https://arxiv.org/abs/1606.09375).
+
+    A polynomial of the Laplacian.
 
     .. math::
         \mathbf{H}' = \sum_{k=0}^{K} T_k(\tilde{\mathbf{L}})\mathbf{H}\mathbf{W}_k + \mathbf{b}, \quad
@@ -28,10 +28,10 @@ class ChebyshevConv(nn.Module):
 
     absorbs_residual = True
 
-    def __init__(self, in_channels: int, out_channels: int, *, steps: int) -> None:
+    def __init__(self, in_channels: int, out_channels: int, *, steps: int = 2) -> None:
         super().__init__()
         self.steps = steps
-        # One map each, so that every W_k starts as wide as its own shape says.
+        # One map for each k: the range of its first weights depends on its shape.
         linears = (SparseLinear(in_channels, out_channels, bias=False) for _ in range(steps + 1))
         self.linears = nn.ModuleList(linears)
         self.bias = nn.Parameter(torch.zeros(out_channels))
@@ -45,7 +45,7 @@ class ChebyshevConv(nn.Module):
         later: Tensor | None = None  # B_{k+2}
         current = terms[-1]  # B_{k+1}
         for k in range(self.steps - 1, -1, -1):
-            factor = -1.0 if k == 0 else -2.0  # the recurrence doubles every product but the last
+            factor = -1.0 if k == 0 else -2.0  # every product is doubled except the last
             following = terms[k] + factor * (adjacency @ current)
             if later is not None:
                 following = following - later
@@ -56,14 +56,4 @@ class ChebyshevConv(nn.Module):
 class ChebyNet(Backbone):
     """ChebyNet; call it as ``model(inputs, adjacency)``, the adjacency normalised without self loops."""
 
-    def __init__(
-        self,
-        num_features: int,
-        num_classes: int,
-        num_known: int,
-        shape: Architecture | None = None,
-        *,
-        steps: int = 2,
-    ) -> None:
-        layer = partial(ChebyshevConv, steps=steps)
-        super().__init__(layer, num_features, num_classes, num_known, shape or Architecture())
+    layer = ChebyshevConv

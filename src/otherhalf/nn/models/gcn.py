@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from otherhalf.nn.backbone import Architecture, Backbone, SparseLinear
+from otherhalf.nn.backbone import Backbone, SparseLinear
 from otherhalf.nn.ops.sparse import Features, SparseOperator
 
 
 class GraphConv(nn.Module):
-    r"""The layer of GCN (Kipf and Welling 2017): :math:`\hat{\mathbf{A}}\mathbf{H}\mathbf{W} + \mathbf{b}`.
+    r"""The layer of GCN (Kipf and Welling 2017, https://arxiv.org/abs/1609.02907).
+
+    .. math:: \mathbf{H}' = \hat{\mathbf{A}}\mathbf{H}\mathbf{W} + \mathbf{b}
 
     :math:`\hat{\mathbf{A}}` is the normalised adjacency matrix with self loops.
     """
@@ -28,7 +30,4 @@ class GraphConv(nn.Module):
 class GCN(Backbone):
     """GCN; call it as ``model(inputs, adjacency_with_self_loops)``."""
 
-    def __init__(
-        self, num_features: int, num_classes: int, num_known: int, shape: Architecture | None = None
-    ) -> None:
-        super().__init__(GraphConv, num_features, num_classes, num_known, shape or Architecture())
+    layer = GraphConv

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from torch import Tensor, nn
 
 from otherhalf.errors import InputError
-from otherhalf.nn.backbone import Architecture, Backbone, SparseLinear
+from otherhalf.nn.backbone import Backbone, SparseLinear
 from otherhalf.nn.ops.sparse import Features, SparseOperator
 
 FILTERS: dict[str, tuple[float, float]] = {
@@ -37,24 +35,24 @@ class LinearFilter(nn.Module):
     ``high``              :math:`(\mathbf{I} - \hat{\mathbf{A}})/2`   :math:`\lambda/2`
     ====================  ==========================================  ======================
 
-    The two that Appendix B prints are the same layer: :math:`-\hat{\mathbf{A}}\mathbf{H}\mathbf{W} =
-    \hat{\mathbf{A}}\mathbf{H}(-\mathbf{W})`, whatever activation follows, and **W** is free. Their |F| is
-    the same at every frequency, so that neither is more low-pass than the other: no experiment with them
-    can show more than chance. The other two differ: one removes the highest frequency (λ = 2),
-    the other the lowest (λ = 0), and no **W** undoes that.
+    The two filters that Appendix B prints are the same layer: :math:`-\hat{\mathbf{A}}\mathbf{H}\mathbf{W} =
+    \hat{\mathbf{A}}\mathbf{H}(-\mathbf{W})`, with any activation after it, and **W** is free. Their |F| is
+    the same at every frequency, so neither is more low-pass than the other: an experiment with them can
+    only show chance. The other two differ: one removes the highest frequency (λ = 2), the other the
+    lowest (λ = 0), and no **W** can restore it.
     """
 
-    def __init__(self, in_channels: int, out_channels: int, *, kind: str) -> None:
+    def __init__(self, in_channels: int, out_channels: int, *, kind: str = "low") -> None:
         super().__init__()
         if kind not in FILTERS:
-            raise InputError(f"the filter {kind!r} is not known: choose one of {', '.join(FILTERS)}")
-        self.own, self.neighbours = FILTERS[kind]
+            raise InputError(f"filter must be one of {', '.join(FILTERS)}, not {kind!r}")
+        self.a, self.b = FILTERS[kind]
         self.linear = SparseLinear(in_channels, out_channels, bias=False)
 
     def forward(self, x: Features, adjacency: SparseOperator) -> Tensor:
         """Filter ``x``; ``adjacency`` is Â without self loops."""
         h: Tensor = self.linear(x)
-        return self.own * h + self.neighbours * (adjacency @ h)
+        return self.a * h + self.b * (adjacency @ h)
 
 
 class LinearFilterNetwork(Backbone):
@@ -63,14 +61,4 @@ class LinearFilterNetwork(Backbone):
     Call it as ``model(inputs, adjacency_without_self_loops)``.
     """
 
-    def __init__(
-        self,
-        num_features: int,
-        num_classes: int,
-        num_known: int,
-        shape: Architecture | None = None,
-        *,
-        kind: str = "low",
-    ) -> None:
-        make_layer = partial(LinearFilter, kind=kind)
-        super().__init__(make_layer, num_features, num_classes, num_known, shape or Architecture())
+    layer = LinearFilter

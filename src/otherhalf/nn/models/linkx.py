@@ -13,7 +13,7 @@ from otherhalf.nn.ops.sparse import Features, SparseOperator
 
 
 class LinkxTrunk(Trunk):
-    r"""Where LINKX brings adjacency rows and features together.
+    r"""The first layer of LINKX, which combines adjacency rows and features.
 
     .. math::
         \mathbf{H} = [\mathbf{H}_A \,\|\, \mathbf{H}_X]\mathbf{W} + \mathbf{b} + \mathbf{H}_A + \mathbf{H}_X,
@@ -26,9 +26,9 @@ class LinkxTrunk(Trunk):
         self.mix = SparseLinear(2 * width, width)
 
     def forward(self, features: Features, neighbours: SparseOperator | None) -> Tensor:
-        """One hidden state per node."""
+        """Return one hidden state per node."""
         if self.neighbours is None or neighbours is None:
-            raise ValueError("LINKX reads the rows of the adjacency matrix: give inputs that have them")
+            raise ValueError("LINKX reads adjacency rows: give NodeInputs with neighbours")
         of_rows: Tensor = self.neighbours(neighbours)
         of_features: Tensor = self.features(features)
         mixed: Tensor = self.mix(torch.cat([of_rows, of_features], dim=1))
@@ -36,14 +36,16 @@ class LinkxTrunk(Trunk):
 
 
 class LINKX(MLP):
-    r"""LINKX (Lim et al. 2021): :math:`\mathrm{MLP}(\sigma(\mathbf{H}))`, with H of :class:`LinkxTrunk`.
+    r"""LINKX (Lim et al. 2021, https://arxiv.org/abs/2110.14446).
 
-    No message is passed: a node is known by its features and by whom it is joined to.
+    .. math:: \mathrm{MLP}(\sigma(\mathbf{H})), \quad \mathbf{H} \text{ of } LinkxTrunk
+
+    The model passes no messages: it reads the features and the adjacency row of every node.
     """
 
     def __init__(
-        self, num_features: int, num_classes: int, num_known: int, shape: Architecture | None = None
+        self, num_features: int, num_classes: int, num_known: int, architecture: Architecture | None = None
     ) -> None:
-        shape = replace(shape or Architecture(), trunk="features+neighbours")
-        super().__init__(num_features, num_classes, num_known, shape)
-        self.trunk = LinkxTrunk(num_features, num_known, shape.hidden)
+        chosen = replace(architecture or Architecture(), trunk="features+neighbours")
+        super().__init__(num_features, num_classes, num_known, chosen)
+        self.trunk = LinkxTrunk(num_features, num_known, chosen.hidden)

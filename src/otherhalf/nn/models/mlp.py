@@ -1,4 +1,4 @@
-"""The multi-layer perceptron, which never looks at an edge unless its trunk does."""
+"""The multi-layer perceptron; it reads edges only through its trunk."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 from torch import Tensor
 
-from otherhalf.nn.backbone import Architecture, Backbone, SparseLinear
+from otherhalf.nn.backbone import Backbone, SparseLinear
 from otherhalf.nn.ops.sparse import Features
 
 
 class DenseLayer(SparseLinear):
-    r"""The layer of an MLP: :math:`\mathbf{H}\mathbf{W} + \mathbf{b}`; operators are passed over."""
+    r"""The layer of an MLP: :math:`\mathbf{H}\mathbf{W} + \mathbf{b}`. It uses no operator."""
 
     absorbs_residual = True
 
@@ -23,7 +23,4 @@ class DenseLayer(SparseLinear):
 class MLP(Backbone):
     """An MLP over the features or, with the trunk ``features+neighbours``, over adjacency rows as well."""
 
-    def __init__(
-        self, num_features: int, num_classes: int, num_known: int, shape: Architecture | None = None
-    ) -> None:
-        super().__init__(DenseLayer, num_features, num_classes, num_known, shape or Architecture())
+    layer = DenseLayer

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from otherhalf.nn.backbone import Architecture, Backbone, SparseLinear
+from otherhalf.nn.backbone import Backbone, SparseLinear
 from otherhalf.nn.ops.sparse import Features, SparseOperator
 
 
 class MeanAggregation(nn.Module):
-    r"""The layer of GraphSAGE (Hamilton et al. 2017) with the mean aggregator.
+    r"""The layer of GraphSAGE (Hamilton et al. 2017, https://arxiv.org/abs/1706.02216), mean aggregator.
 
     .. math::
         \mathbf{H}' = \mathbf{H}\mathbf{W}_1 + \mathbf{D}^{-1}\mathbf{A}\mathbf{H}\mathbf{W}_2 + \mathbf{b}
 
-    All neighbours are used: the graph is in memory, and sampling would only add noise.
+    It uses all neighbours: the graph is in memory, and sampling would only add noise.
     """
 
     absorbs_residual = True
@@ -25,7 +25,7 @@ class MeanAggregation(nn.Module):
         self.neighbours = SparseLinear(in_channels, out_channels, bias=False)
 
     def forward(self, x: Features, mean: SparseOperator, *, residual: SparseLinear | None = None) -> Tensor:
-        """Put every node's own state beside the mean of its neighbours'."""
+        """Combine the state of every node with the mean of its neighbours' states."""
         out: Tensor = self.own(x, residual) + mean @ self.neighbours(x)
         return out
 
@@ -33,7 +33,4 @@ class MeanAggregation(nn.Module):
 class GraphSAGE(Backbone):
     """GraphSAGE; call it as ``model(inputs, row_normalised_adjacency)``."""
 
-    def __init__(
-        self, num_features: int, num_classes: int, num_known: int, shape: Architecture | None = None
-    ) -> None:
-        super().__init__(MeanAggregation, num_features, num_classes, num_known, shape or Architecture())
+    layer = MeanAggregation

@@ -1,7 +1,7 @@
 """Attention with eight heads over the entries of a CSR matrix, row by row.
 
-A node's heads stand side by side, column by column: ``h[i, v]`` is column v of all eight. What is done to
-eight numbers at once is written out, so that the compiler makes one instruction of it.
+``h[i, v]`` is column v of all eight heads of node i. Operations on eight numbers are written out, so that the
+compiler makes one vector instruction of each.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from otherhalf.nn.ops.attention import HEADS, NEGATIVE_SLOPE
-from otherhalf.nn.ops.compiled import compiled
+from otherhalf.nn.ops.compiled import HEADS, NEGATIVE_SLOPE, compiled
 
 SLOPE = np.float32(NEGATIVE_SLOPE)
 
@@ -20,8 +19,8 @@ ZEROS = (np.float32(0.0),) * HEADS
 ONES = (np.float32(1.0),) * HEADS
 LOWEST = (np.float32(-np.inf),) * HEADS
 
-# The types of the compiled functions' arguments.
-ROWS = "i4[::1], i4[::1]"  # where each row's entries begin, and their columns
+# Argument types of the compiled functions.
+ROWS = "i4[::1], i4[::1]"  # start of each row, columns of the entries
 EIGHTS = "f4[:, ::1]"
 NODES = "f4[:, :, ::1]"
 
@@ -44,7 +43,7 @@ def _store(x: Any, a: Eight) -> None:
 
 @inlined
 def _times_plus(a: Eight, b: Eight, c: Eight) -> Eight:
-    """A b + c."""
+    """Return a b + c."""
     return (
         a[0] * b[0] + c[0],
         a[1] * b[1] + c[1],
@@ -106,7 +105,7 @@ def _slope(z: Any) -> Any:
 
 @inlined
 def _slopes(z: Eight) -> Eight:
-    """The derivative of LeakyReLU, which is also what it multiplies by."""
+    """Return the derivatives of LeakyReLU, which are also its factors."""
     return (
         _slope(z[0]),
         _slope(z[1]),
@@ -124,7 +123,7 @@ def _slopes(z: Eight) -> Eight:
 
 @compiled(f"void({ROWS}, {EIGHTS}, {EIGHTS}, {EIGHTS}, i8, i8)")
 def shifted_scores(crow: Any, col: Any, s: Any, t: Any, out: Any, first: int, last: int) -> None:
-    """LeakyReLU(s_j + t_i) − m_i with m_i the largest of row i, so that no exponential overflows."""
+    """Compute LeakyReLU(s_j + t_i) − m_i with m_i the largest of row i, so that no exponential overflows."""
     for i in range(first, last):
         target, highest = _load(t[i]), LOWEST
         for e in range(crow[i], crow[i + 1]):
@@ -138,7 +137,7 @@ def shifted_scores(crow: Any, col: Any, s: Any, t: Any, out: Any, first: int, la
 
 @compiled(f"void({ROWS}, {EIGHTS}, {NODES}, {NODES}, i8, i8)")
 def weighted_means(crow: Any, col: Any, shares: Any, h: Any, out: Any, first: int, last: int) -> None:
-    """Divide the shares of each row by their sum, in place, and add the neighbours up by them."""
+    """Divide the shares of each row by their sum, in place, and compute the means weighted by them."""
     width = h.shape[1]
     for i in range(first, last):
         mean, total = out[i], ZEROS
@@ -171,7 +170,7 @@ def gradient_of_scores(
     first: int,
     last: int,
 ) -> None:
-    """That of s_j + t_i for every entry, and their sums over the rows, that of t_i."""
+    """Compute the gradient of s_j + t_i for every entry, and its sum over each row, the gradient of t_i."""
     width = h.shape[1]
     for i in range(first, last):
         grad, mean, target = g[i], out[i], _load(t[i])
@@ -183,10 +182,10 @@ def gradient_of_scores(
             for v in range(width):
                 along = _times_plus(_load(grad[v]), _load(other[v]), along)
             slopes = _slopes(_times_plus(_load(s[col[e]]), ONES, target))
-            found = _times_plus(_minus(along, along_mean), _load(shares[e]), ZEROS)
-            found = _times_plus(found, slopes, ZEROS)
-            total = _times_plus(found, ONES, total)
-            _store(of_scores[e], found)
+            of_score = _times_plus(_minus(along, along_mean), _load(shares[e]), ZEROS)
+            of_score = _times_plus(of_score, slopes, ZEROS)
+            total = _times_plus(of_score, ONES, total)
+            _store(of_scores[e], of_score)
         _store(of_t[i], total)
 
 
@@ -203,7 +202,7 @@ def gradient_of_sources(
     first: int,
     last: int,
 ) -> None:
-    """Those of h_j and s_j: sums over all i that attend to j, that is over row j of the transpose."""
+    """Compute the gradients of h_j and s_j: sums over all i that attend to j, row j of the transpose."""
     width = g.shape[1]
     for j in range(first, last):
         state, total = of_h[j], ZEROS

@@ -1,4 +1,4 @@
-"""Loops over the rows of a sparse matrix, compiled by numba and shared out to threads."""
+"""Loops over the rows of a sparse matrix, compiled by numba and divided among threads."""
 
 from __future__ import annotations
 
@@ -18,20 +18,26 @@ import torch
 
 Int32s = npt.NDArray[np.int32]
 Kernel = Callable[..., None]
-"""A compiled function whose last two arguments are the first row to compute and the one after the last."""
+"""A compiled function. Its last two arguments are the first row to compute and the end (exclusive)."""
 
-CANNOT_BE_KEPT = (OSError, RuntimeError, EOFError, UnpicklingError)
-"""No place or space to leave what was compiled, or what was left is damaged: every process compiles anew."""
+CACHE_ERRORS = (OSError, RuntimeError, EOFError, UnpicklingError)
+"""The cache cannot be written or is damaged: every process then compiles again."""
+
+HEADS = 8
+"""Heads of GAT's attention: eight numbers in single precision fill one vector register."""
+
+NEGATIVE_SLOPE = 0.2
+"""Slope of the LeakyReLU of GAT's attention for negative scores."""
 
 WORTH_A_THREAD = 1 << 20
-"""Multiplications that pay for handing a part of the rows to another thread."""
+"""Number of multiplications from which another thread saves time."""
 
 
 def compiled(signature: str) -> Callable[[Kernel], Kernel]:
-    """Compile a function for these types now, or take it from where an earlier process left it.
+    """Compile a function for these types now, or read it from numba's cache.
 
-    What was left counts while the function's own file stays the same: a change of the options here needs a
-    change there, or the files ``__pycache__/*.nb?`` deleted.
+    The cache is valid while the file of the function stays the same: after a change of the options here,
+    change that file or delete ``__pycache__/*.nb?``.
     """
 
     def compile_now(function: Kernel) -> Kernel:
@@ -39,7 +45,7 @@ def compiled(signature: str) -> Callable[[Kernel], Kernel]:
         with _straight_code_in_vectors():
             try:
                 kernel: Kernel = numba.njit(signature, cache=True, **options)(function)
-            except CANNOT_BE_KEPT:
+            except CACHE_ERRORS:
                 kernel = numba.njit(signature, **options)(function)
         return kernel
 
@@ -48,7 +54,7 @@ def compiled(signature: str) -> Callable[[Kernel], Kernel]:
 
 @contextmanager
 def _straight_code_in_vectors() -> Iterator[None]:
-    """Let the compiler put equal operations that stand side by side into one vector, not only loops."""
+    """Let the compiler also put equal operations in sequence into one vector, not only loops."""
     config: Any = numba.config
     before = config.SLP_VECTORIZE
     config.SLP_VECTORIZE = 1
@@ -59,20 +65,20 @@ def _straight_code_in_vectors() -> Iterator[None]:
 
 
 def over_rows(kernel: Kernel, crow: Int32s, width: int, *arguments: Any) -> None:
-    """Call ``kernel(crow, *arguments, first, last)`` for all rows, shared out to torch's number of threads.
+    """Call ``kernel(crow, *arguments, first, last)`` for all rows, with torch's number of threads.
 
     Args:
-        kernel: Computes some rows, none of which depends on how they are shared out.
-        crow: Where each row's entries begin, and where the last one's end.
+        kernel: Computes the rows of one thread; a row must not depend on the division.
+        crow: Start of the entries of each row, and the end of the last.
         width: Multiplications per entry.
-        arguments: The others that the kernel takes.
+        arguments: The other arguments of the kernel.
     """
     rows, entries = len(crow) - 1, int(crow[-1])
     threads = min(torch.get_num_threads(), 1 + entries * width // WORTH_A_THREAD)
     if threads == 1:
         kernel(crow, *arguments, 0, rows)
         return
-    # As many entries for each, not as many rows: a few rows may hold most of them.
+    # Equal numbers of entries, not of rows: a few rows may have most entries.
     bounds = [0, *np.searchsorted(crow, entries * np.arange(1, threads) / threads), rows]
     pool = _pool(torch.get_num_threads(), os.getpid())
     for done in [pool.submit(kernel, crow, *arguments, *part) for part in pairwise(bounds)]:
@@ -81,5 +87,5 @@ def over_rows(kernel: Kernel, crow: Int32s, width: int, *arguments: Any) -> None
 
 @cache
 def _pool(threads: int, process: int) -> ThreadPoolExecutor:
-    # One for each process: threads do not follow into a forked one.
+    # One pool per process: a forked process does not have the threads of its parent.
     return ThreadPoolExecutor(threads, thread_name_prefix="otherhalf")

@@ -9,15 +9,15 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 NARROW = 64
-"""A gradient of at most so many columns is turned over before it meets X: Xᵀ G = (Gᵀ X)ᵀ."""
+"""A gradient G with at most this many columns is transposed before the product: Xᵀ G = (Gᵀ X)ᵀ."""
 
 
 def dense_product(x: Tensor, weight: Tensor) -> Tensor:
-    """X W, differentiable in both.
+    """Return X W, differentiable in both.
 
-    torch gives a product of single precision to MKL, which suits square matrices. Those here have thousands
-    of rows and as many columns as there are classes or hidden units, and oneDNN, which torch brings along
-    too, does them in 0.7 of the time, and in a quarter with a column per class (measured on one core).
+    torch computes products in single precision with MKL, which suits square matrices. Here they have
+    thousands of rows and one column per class or hidden unit. oneDNN, which is also part of torch, needs 0.7
+    of the time, and a quarter with one column per class (measured on one core).
     """
     if _onednn_takes(x) and _onednn_takes(weight):
         product: Tensor = _DenseProduct.apply(x, weight)  # type: ignore[no-untyped-call]
@@ -46,13 +46,13 @@ class _DenseProduct(torch.autograd.Function):
 
 
 def _times_transposed(a: Tensor, b: Tensor) -> Tensor:
-    """A Bᵀ."""
+    """Return A Bᵀ."""
     product: Tensor = torch.ops.mkldnn._linear_pointwise(a, b, None, "none", [], "")
     return product
 
 
 def _has_onednn() -> bool:
-    # The operator is what torch's own compiler calls; its name begins with an underscore, so it may go.
+    # torch's compiler calls this operator; its name begins with an underscore, so torch may remove it.
     built_in: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     return built_in and hasattr(torch.ops.mkldnn, "_linear_pointwise")
 
@@ -61,5 +61,5 @@ _ONEDNN = _has_onednn()
 
 
 def _onednn_takes(matrix: Tensor) -> bool:
-    usual = matrix.device.type == "cpu" and matrix.dtype == torch.float32 and matrix.dim() == 2
-    return _ONEDNN and usual and matrix.numel() > 0
+    supported = matrix.device.type == "cpu" and matrix.dtype == torch.float32 and matrix.dim() == 2
+    return _ONEDNN and supported and matrix.numel() > 0

@@ -9,14 +9,14 @@ from torch import Tensor
 from torch.nn import functional as F
 
 STEPS = 256
-"""The share dropped is rounded to whole 1/256ths, and the rest scaled for the rounded share."""
+"""The dropped share is rounded to a multiple of 1/256; the other entries are scaled for the rounded share."""
 
 
 def dropout(x: Tensor, p: float) -> Tensor:
     """Zero each entry with probability ``p`` and divide the others by 1 − p.
 
-    On a CPU, drawing one random number per entry costs several times the matrix product that follows. One
-    64-bit number is eight random bytes, and a byte decides an entry well enough; for one half a bit does.
+    On a CPU, one random number per entry costs several times the matrix product that follows. One 64-bit
+    number is eight random bytes, and one byte decides an entry well enough; for p = 0.5 one bit is enough.
     """
     if p == 0.0:
         return x
@@ -25,14 +25,14 @@ def dropout(x: Tensor, p: float) -> Tensor:
     threshold = round(p * STEPS)
     if threshold >= STEPS:
         return torch.zeros_like(x)
-    if threshold == STEPS // 2:  # the usual share: a bit decides as well as a byte
+    if threshold == STEPS // 2:
         kept = np.unpackbits(_random_bytes((x.numel() + 7) // 8), count=x.numel())
     else:
         # numpy compares bytes ten times as fast as torch.
         kept = (_random_bytes(x.numel()) >= threshold).view(np.uint8)
-    # Bytes become floats five times as fast as bools.
+    # Bytes are converted to floats five times as fast as bools.
     scale = torch.from_numpy(kept).view(x.shape).to(x.dtype)
-    # Not torch.where or a product with the bools: with one thread either takes some four times as long.
+    # torch.where, or a product with the bools, takes about four times as long with one thread.
     return x * scale.mul_(STEPS / (STEPS - threshold))
 
 

@@ -12,18 +12,18 @@ Floats = npt.NDArray[np.float32]
 
 @compiled("void(i4[::1], i4[::1], f4[::1], f4[:, ::1], f4[:, ::1], b1, i8, i8)")
 def add_rows(
-    crow: Int32s, col: Int32s, values: Floats, dense: Floats, out: Floats, anew: bool, first: int, last: int
+    crow: Int32s, col: Int32s, values: Floats, dense: Floats, out: Floats, reset: bool, first: int, last: int
 ) -> None:
-    """Add the rows ``first`` … ``last`` − 1 of M H to ``out``, which is filled with zeros first if ``anew``.
+    """Add the rows ``first`` … ``last`` − 1 of M H to ``out``; with ``reset``, set them to 0 before.
 
-    M has the rows ``crow``, the columns ``col`` and these values. Four entries of a row are taken at a time,
-    so that the row of ``out`` is read and written a quarter as often; what is left over follows one by one.
-    A row is added up in one order whoever computes it, so the result does not depend on the threads.
+    M is CSR: ``crow``, ``col`` and ``values``. Four entries of a row are added at a time, so that the row of
+    ``out`` is read and written a quarter as often; the remaining entries follow one by one. The order of the
+    sum is the same in every thread, so the result does not depend on the threads.
     """
     width = dense.shape[1]
     for i in range(first, last):
         row = out[i]
-        if anew:
+        if reset:
             for v in range(width):
                 row[v] = np.float32(0.0)
         entry, end = crow[i], crow[i + 1]

@@ -1,4 +1,4 @@
-"""A CSR matrix times a dense one, arranged so that what is read again and again stays in the cache."""
+"""A CSR matrix times a dense one, in blocks that stay in the cache."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from otherhalf.nn.ops.compiled import over_rows
 from otherhalf.nn.ops.kernels import add_rows
 
 BLOCK = 1000
-"""Columns of a block: as many rows of the dense matrix, 512 kB if it is 128 wide, stay in a core's cache."""
+"""Columns of a block. As many rows of the dense matrix, 512 kB if it is 128 wide, fit in a core's cache."""
 
 ENTRIES_PER_BLOCK_ROW = 16
-"""A matrix is cut only where a row of a block keeps so many entries; with fewer, the rows cost more."""
-
+"""Mean entries per row of a block from which a matrix is divided; with fewer, the rows cost more."""
 
 NARROWEST = 32
-"""Columns of a dense matrix from which our own product is faster than MKL's, which torch has: with 64 to 256
-it takes 0.4 to 0.6 of the time, with 10 up to twice as much (one core of an AMD EPYC, three graphs)."""
+"""Columns of a dense matrix from which the compiled product is faster than torch's, by MKL: with 64 to 256 it
+takes 0.4 to 0.6 of the time, with 10 up to twice as much (one core of an AMD EPYC, three graphs)."""
 
 
 class SideBySide:
     r"""A wide sparse matrix :math:`[\mathbf{M}_1 | \mathbf{M}_2 | \dots]` as CSR blocks.
 
-    A row of the transposed features has entries all over the nodes. Multiplied whole, each row reads the
-    dense matrix from one end to the other; multiplied block after block, all rows read one part of it.
+    A row of the transposed features has entries at nodes everywhere. Without blocks, each row reads the dense
+    matrix from one end to the other; block after block, all rows read one part of it.
     """
 
     def __init__(self, blocks: Sequence[Tensor]) -> None:
@@ -41,28 +40,19 @@ class SideBySide:
 
     @property
     def device(self) -> torch.device:
-        """Where it is."""
+        """Device of the blocks."""
         return self.blocks[0].device
 
     def values(self) -> Tensor:
-        """The entries, those of the first block first."""
+        """Return the entries, block after block."""
         return torch.cat([block.values() for block in self.blocks])
 
-    def with_values(self, values: Tensor) -> SideBySide:
-        """The same pattern with other entries, in the order of :meth:`values`."""
-        blocks, first = [], 0
-        for block in self.blocks:
-            count = block.values().numel()
-            blocks.append(_with_values(block, values[first : first + count]))
-            first += count
-        return SideBySide(blocks)
-
     def to(self, device: torch.device | str) -> SideBySide:
-        """The same matrix on another device."""
+        """Return the same matrix on another device."""
         return SideBySide([block.to(device) for block in self.blocks])
 
     def to_dense(self) -> Tensor:
-        """All of it."""
+        """Return the dense matrix."""
         return torch.cat([block.to_dense() for block in self.blocks], dim=1)
 
 
@@ -70,61 +60,59 @@ SparseMatrix = Tensor | SideBySide
 
 
 def product(matrix: SparseMatrix, dense: Tensor) -> Tensor:
-    """M H, without a gradient."""
+    """Return M H, without a gradient."""
     blocks = matrix.blocks if isinstance(matrix, SideBySide) else (matrix,)
     rows, columns = matrix.shape
-    if dense.dim() != 2 or dense.shape[0] != columns:  # what is compiled would read past the end
+    if dense.dim() != 2 or dense.shape[0] != columns:  # compiled code would read out of bounds
         raise ValueError(f"a {rows} × {columns} matrix cannot be multiplied by one of {tuple(dense.shape)}")
     result = dense.new_empty(rows, dense.shape[1])
     dense = dense.detach().contiguous()
-    usual = dense.device.type == "cpu" and dense.dtype == torch.float32 and dense.shape[1] >= NARROWEST
-    usual = usual and all(_as_compiled(block) for block in blocks)
+    compiled = dense.device.type == "cpu" and dense.dtype == torch.float32 and dense.shape[1] >= NARROWEST
+    compiled = compiled and all(_as_compiled(block) for block in blocks)
     top = 0
     for block in blocks:
         part = dense[top : top + block.shape[1]]
-        if usual:
-            _add_product(block, part, result, anew=top == 0)
+        if compiled:
+            _add_product(block, part, result, reset=top == 0)
         else:
-            # Into memory as it is (beta = 0 overwrites it): the operator @ would fill it with zeros first.
+            # beta = 0 overwrites the result; the operator @ would fill it with zeros before.
             torch.addmm(result, block, part, beta=float(top > 0), out=result)
         top += block.shape[1]
     return result
 
 
 def _as_compiled(block: Tensor) -> bool:
-    """Whether it has the types that :func:`to_torch` gives."""
+    """Return whether the block has the types that :func:`to_torch` gives."""
     return block.crow_indices().dtype == torch.int32 and block.values().dtype == torch.float32
 
 
-def _add_product(matrix: Tensor, dense: Tensor, out: Tensor, *, anew: bool) -> None:
-    """Add M H to ``out``, which is overwritten if ``anew``."""
-    entries = (matrix.col_indices().numpy(), matrix.values().numpy())
-    over_rows(
-        add_rows, matrix.crow_indices().numpy(), dense.shape[1], *entries, dense.numpy(), out.numpy(), anew
-    )
+def _add_product(matrix: Tensor, dense: Tensor, out: Tensor, *, reset: bool) -> None:
+    """Add M H to ``out``; with ``reset``, overwrite it."""
+    crow, col = matrix.crow_indices().numpy(), matrix.col_indices().numpy()
+    arrays = (matrix.values().numpy(), dense.numpy(), out.numpy())
+    over_rows(add_rows, crow, dense.shape[1], col, *arrays, reset)
 
 
 def transposed(csr: sp.csr_matrix) -> tuple[SparseMatrix, Tensor]:
-    """Mᵀ, cut into blocks where that pays, and the order in which it holds the entries of M."""
+    """Return Mᵀ, in blocks if that is faster, and the positions of its entries among those of M."""
     rows, columns = csr.shape
     starts = range(0, rows, BLOCK)
     if len(starts) < 2 or csr.nnz < ENTRIES_PER_BLOCK_ROW * columns * len(starts):
         starts = range(0, max(rows, 1), max(rows, 1))
-    # Transposing the entries' positions says where each of them goes, so that values changed later (dropout)
-    # can follow without another transposition.
+    # The transposed positions of the entries: values that change later (dropout) need no other transposition.
     positions = sp.csr_matrix((np.arange(csr.nnz), csr.indices, csr.indptr), shape=csr.shape)
     blocks, order = [], []
     for top in starts:
         part = slice(top, top + starts.step)
         blocks.append(to_torch(csr[part].T.tocsr()))
         order.append(positions[part].T.tocsr().data)
-    whole: SparseMatrix = blocks[0] if len(blocks) == 1 else SideBySide(blocks)
-    return whole, torch.from_numpy(np.concatenate(order).astype(np.int64))
+    transpose: SparseMatrix = blocks[0] if len(blocks) == 1 else SideBySide(blocks)
+    return transpose, torch.from_numpy(np.concatenate(order).astype(np.int64))
 
 
 def to_torch(csr: sp.csr_matrix) -> Tensor:
-    """The same matrix as a CSR tensor."""
-    # int32 indices are what MKL's product takes as they are; int64 ones would be copied at every call.
+    """Return the same matrix as a CSR tensor."""
+    # MKL's product reads int32 indices directly; int64 ones would be copied at every call.
     return torch.sparse_csr_tensor(
         torch.from_numpy(csr.indptr.astype(np.int32)),
         torch.from_numpy(csr.indices.astype(np.int32)),
@@ -135,9 +123,10 @@ def to_torch(csr: sp.csr_matrix) -> Tensor:
 
 
 def with_values(matrix: SparseMatrix, values: Tensor) -> SparseMatrix:
-    """The same pattern with other entries."""
+    """Return the same pattern with other entries."""
     if isinstance(matrix, SideBySide):
-        return matrix.with_values(values)
+        parts = torch.split(values, [block.values().numel() for block in matrix.blocks])
+        return SideBySide([_with_values(*each) for each in zip(matrix.blocks, parts, strict=True)])
     return _with_values(matrix, values)
 
 

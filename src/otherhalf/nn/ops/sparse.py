@@ -14,16 +14,16 @@ from torch.autograd.function import once_differentiable
 from otherhalf.nn.ops.dense import dense_product
 from otherhalf.nn.ops.dropout import dropout
 from otherhalf.nn.ops.products import SparseMatrix, product, to_torch, transposed, with_values
-from otherhalf.system.graph_checks import FloatArray
+from otherhalf.system.arrays import FloatArray
 
-# torch says so once per process of every CSR tensor; nothing here depends on what may still change.
+# torch warns once per process. Nothing here depends on what may still change.
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
 
 
 class _SparseProduct(torch.autograd.Function):
     """M H for a constant M: the gradient with respect to H is Mᵀ G, one more CSR product.
 
-    Autograd's own product would transpose M at every backward pass, which doubles the time.
+    Autograd would transpose M in every backward pass, which doubles the time.
     """
 
     @staticmethod
@@ -41,23 +41,36 @@ class SparseOperator:
     r"""A constant sparse matrix :math:`\mathbf{M}`, kept with its transpose for the backward pass.
 
     ``operator @ h`` is differentiable in ``h``. A symmetric matrix shares one copy for both.
+
+    Args:
+        matrix: M.
+        transpose: Mᵀ; the same object as ``matrix`` if M is symmetric.
+        transpose_order: Positions of Mᵀ's entries in M: ``transpose.values() == matrix.values()[order]``.
+            Without it, entries cannot be dropped.
     """
 
-    def __init__(self, matrix: SparseMatrix, transpose: SparseMatrix, transpose_order: Tensor | None) -> None:
+    def __init__(
+        self, matrix: SparseMatrix, transpose: SparseMatrix, transpose_order: Tensor | None = None
+    ) -> None:
         self.matrix = matrix
         self.transpose = transpose
-        self._transpose_order = transpose_order  # transpose.values() == matrix.values()[order]
+        self._transpose_order = transpose_order
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether M was given as symmetric."""
+        return self.transpose is self.matrix
 
     @classmethod
     def from_scipy(cls, matrix: sp.spmatrix, *, symmetric: bool = False) -> SparseOperator:
-        """Take over a scipy matrix; ``symmetric`` is the caller's promise that M = Mᵀ."""
+        """Return the operator of a scipy matrix; with ``symmetric``, the caller guarantees M = Mᵀ."""
         csr = sp.csr_matrix(matrix, dtype=np.float32)
         if not csr.has_canonical_format:
             csr = csr.copy()  # it may share its arrays with the caller's matrix
             csr.sum_duplicates()
         forward = to_torch(csr)
         if symmetric:
-            return cls(forward, forward, None)
+            return cls(forward, forward)
         return cls(forward, *transposed(csr))
 
     @property
@@ -66,35 +79,33 @@ class SparseOperator:
         rows, columns = self.matrix.shape
         return rows, columns
 
-    @property
-    def nnz(self) -> int:
-        """The number of stored entries."""
-        return int(self.matrix.values().numel())
-
     def __matmul__(self, dense: Tensor) -> Tensor:
         product: Tensor = _SparseProduct.apply(self.matrix, self.transpose, dense)  # type: ignore[no-untyped-call]
         return product
 
     def to(self, device: torch.device | str) -> SparseOperator:
-        """The same operator on another device."""
+        """Return the same operator on another device."""
         if self.matrix.device == torch.device(device):
             return self
         matrix = self.matrix.to(device)
-        if self._transpose_order is None:
-            return SparseOperator(matrix, matrix, None)
-        return SparseOperator(matrix, self.transpose.to(device), self._transpose_order.to(device))
+        if self.symmetric:
+            return SparseOperator(matrix, matrix)
+        order = None if self._transpose_order is None else self._transpose_order.to(device)
+        return SparseOperator(matrix, self.transpose.to(device), order)
 
     def transposed(self) -> SparseOperator:
-        """Mᵀ, with nothing copied."""
-        return SparseOperator(self.transpose, self.matrix, None)
+        """Return Mᵀ without a copy."""
+        return self if self.symmetric else SparseOperator(self.transpose, self.matrix)
 
     def dropout(self, p: float) -> SparseOperator:
-        """Drop stored entries with probability ``p`` and scale the rest, as dropout on a dense input does."""
+        """Drop stored entries with probability ``p`` and scale the others, like dropout of a dense input."""
         if p == 0.0:
             return self
-        values = dropout(self.matrix.values(), p)
+        if self.symmetric:
+            raise ValueError("dropout would break the symmetry of this operator: use symmetric=False")
         if self._transpose_order is None:
-            raise ValueError("dropout would break the symmetry this operator was promised to have")
+            raise ValueError("dropout needs an operator made by from_scipy, not its transpose")
+        values = dropout(self.matrix.values(), p)
         return SparseOperator(
             with_values(self.matrix, values),
             with_values(self.transpose, values.index_select(0, self._transpose_order)),
@@ -107,12 +118,12 @@ Features = Tensor | SparseOperator
 
 
 def mapped(x: Features, weight: Tensor) -> Tensor:
-    """X W for features of either kind."""
+    """Return X W for dense or sparse features."""
     return x @ weight if isinstance(x, SparseOperator) else dense_product(x, weight)
 
 
 def normalized_adjacency(adjacency: sp.spmatrix, *, self_loops: bool = False) -> SparseOperator:
-    r""":math:`\hat{\mathbf{A}} = \mathbf{D}^{-1/2}\mathbf{A}\mathbf{D}^{-1/2}` of an undirected graph.
+    r"""Return :math:`\hat{\mathbf{A}} = \mathbf{D}^{-1/2}\mathbf{A}\mathbf{D}^{-1/2}` of an undirected graph.
 
     The paper's normalisation (Section 3) has no self loops; ``self_loops=True`` adds them first, as GCN
     does. The row of a node without neighbours is zero.
@@ -123,7 +134,7 @@ def normalized_adjacency(adjacency: sp.spmatrix, *, self_loops: bool = False) ->
 
 
 def mean_adjacency(adjacency: sp.spmatrix, *, self_loops: bool = False) -> SparseOperator:
-    r""":math:`\mathbf{D}^{-1}\mathbf{A}`: the mean over the neighbours; zero for a node without any."""
+    r"""Return :math:`\mathbf{D}^{-1}\mathbf{A}`, the mean over the neighbours; 0 for a node without any."""
     matrix, degree = _with_degree(adjacency, self_loops)
     return SparseOperator.from_scipy(sp.diags(_reciprocal(degree)) @ matrix)
 
@@ -136,5 +147,5 @@ def _with_degree(adjacency: sp.spmatrix, self_loops: bool) -> tuple[sp.csr_matri
 
 
 def _reciprocal(values: FloatArray) -> FloatArray:
-    """1/v, and 0 for 0."""
+    """Return 1/v, and 0 for 0."""
     return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0).astype(np.float32)

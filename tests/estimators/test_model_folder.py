@@ -1,16 +1,17 @@
-"""Models on disk: what was saved comes back bit for bit, and what is not whole is noticed and named."""
+"""Models on disk: what was saved comes back bit for bit, and damage is noticed and named."""
 
 import json
 import pickle
 import shutil
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
-from otherhalf import BaselineClassifier, GOALClassifier, Graph, InputError, split
+from otherhalf import BaselineClassifier, GOALClassifier, Graph, InputError, load, split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators import model_folder
 from otherhalf.estimators.model_folder import FORMAT_VERSION, MODEL_FILE
@@ -110,7 +111,7 @@ class TestRoundTrip:
         assert np.array_equal(loaded.predict_proba(GRAPH), model.predict_proba(GRAPH))
 
 
-class TestPlainModels:
+class TestBaselines:
     @pytest.mark.parametrize(
         ("kind", "options"),
         [
@@ -151,7 +152,24 @@ class TestPlainModels:
         assert np.array_equal(GOALClassifier.load(folder).predict_proba(GRAPH), fitted.predict_proba(GRAPH))
 
 
-class TestNotWhole:
+OLD = Path(__file__).parent / "models_of_0_1"
+
+
+@pytest.mark.parametrize("path", sorted(OLD.iterdir()), ids=lambda path: path.name)
+def test_models_written_by_the_first_version(path, tmp_path):
+    graph = load("csbm:nodes=40,classes=3,features=4,degree=4,homophily=0.1,seed=5")
+    estimator = GOALClassifier if path.name.startswith("goal") else BaselineClassifier
+    model = estimator.load(path)
+    expected = np.loadtxt(path / "probabilities.csv", delimiter=",")
+    np.testing.assert_allclose(model.predict_proba(graph), expected, atol=1e-5)
+    assert model.history_["classifier"].epochs == 10
+    model.save(tmp_path)  # as this version writes it
+    again = estimator.load(tmp_path)
+    assert np.array_equal(again.predict_proba(graph), model.predict_proba(graph))
+    assert again.get_params() == model.get_params()
+
+
+class TestDamaged:
     def test_newer_format(self, folder):
         edit(folder, lambda d: d.update(format_version=FORMAT_VERSION + 1))
         message = refusal(folder)

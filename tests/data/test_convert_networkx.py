@@ -1,0 +1,139 @@
+"""Graphs from networkx: attributes become features and labels, names become ids."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+
+from otherhalf.data.convert_networkx import from_networkx
+from otherhalf.errors import InputError
+from otherhalf.graph import Graph
+
+
+def refusal(*arguments, **options):
+    with pytest.raises(InputError) as caught:
+        from_networkx(*arguments, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def triangle(kind=nx.Graph):
+    graph = kind()
+    graph.add_node("u", size=1, old=True, label="red")
+    graph.add_node("v", size=2.5, old=False, label="blue")
+    graph.add_node("w", size=np.float32(3), old=np.bool_(True))
+    graph.add_edges_from([("w", "u"), ("u", "v"), ("v", "w")])
+    return graph
+
+
+def test_attributes_become_features_and_labels():
+    graph = from_networkx(triangle(), name="g")
+    assert graph.x.tolist() == [[1, 1], [2.5, 0], [3, 1]]
+    assert (graph.y.tolist(), graph.classes.tolist()) == ([1, 0, -1], ["blue", "red"])
+    assert (graph.ids.tolist(), graph.name, graph.directed) == (["u", "v", "w"], "g", False)
+    assert graph.edges.tolist() == [[0, 0, 1], [1, 2, 2]]
+
+
+def test_directed():
+    graph = Graph.from_networkx(triangle(nx.DiGraph))
+    assert (graph.directed, graph.edges.tolist()) == (True, [[0, 1, 2], [1, 2, 0]])
+
+
+def test_repeats_of_a_multigraph_are_counted():
+    source = triangle(nx.MultiGraph)
+    source.add_edges_from([("u", "v"), ("v", "u"), ("u", "u")])
+    graph = from_networkx(source)
+    assert (graph.num_edges, graph.dropped_repeats, graph.dropped_self_loops) == (3, 2, 1)
+
+
+def test_a_list_names_the_features_and_their_order():
+    assert from_networkx(triangle(), features=["old", "size"]).x.tolist() == [
+        [1, 1],
+        [0, 2.5],
+        [1, 3],
+    ]
+
+
+def test_vectors():
+    source = nx.path_graph(3)
+    nx.set_node_attributes(source, {i: {"x": [i, 1.0], "v": torch.tensor([5.0])} for i in source})
+    assert from_networkx(source).x.tolist() == [[0, 1], [1, 1], [2, 1]]
+    assert from_networkx(source, features="v").x.tolist() == [[5], [5], [5]]
+    assert from_networkx(source).ids.tolist() == [0, 1, 2]
+
+
+def test_a_number_called_x_is_one_feature_of_several():
+    source = nx.path_graph(2)
+    nx.set_node_attributes(source, {i: {"x": i, "z": 5} for i in source})
+    assert from_networkx(source).x.tolist() == [[0, 5], [1, 5]]
+
+
+def test_whatever_names_a_node_becomes_its_id():
+    source = nx.grid_2d_graph(1, 2)
+    nx.set_node_attributes(source, 1.0, "a")
+    assert from_networkx(source).ids.tolist() == ["(0, 0)", "(0, 1)"]
+
+
+def test_label_may_be_named_or_declined():
+    assert from_networkx(triangle(), label="old", features="size").classes.tolist() == [0, 1]
+    assert from_networkx(triangle(), label=None, features="size").num_classes == 0
+
+
+def test_text_attributes_are_named_in_a_warning():
+    with pytest.warns(
+        UserWarning, match="the node attributes label are not numeric and are not used"
+    ) as caught:
+        from_networkx(triangle(), label="old")
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (
+            {},
+            {"label": "kind"},
+            "no node has the attribute 'kind' for its label: the attributes are size, old",
+        ),
+        (
+            {},
+            {"features": ["size", "age"]},
+            "the node 'u' has no attribute 'age': give every node the same",
+        ),
+        ({}, {"features": []}, "the list of feature attributes is empty"),
+        ({"more": 1}, {}, "the node 'u' has no attribute 'more'"),
+        ({"size": float("nan")}, {}, "the attribute 'size' of the node 'w' is NaN or infinite"),
+        (
+            {"size": "big"},
+            {"features": "size"},
+            "the node 'w' is 'big', which is not a number or a vector",
+        ),
+        (
+            {"size": [1, 2]},
+            {"features": "size"},
+            "has 1 values at the node 'u' and 2 at 'w': give vectors",
+        ),
+        ({"size": [1, 2]}, {"features": ["size"]}, "has the shape (2,): name it alone, features='size'"),
+        ({"size": [[1]]}, {"features": "size"}, "has the shape (1, 1): give one vector per node"),
+    ],
+)
+def test_refusals(change, options, message):
+    source = triangle()
+    source.nodes["w"].update(change)
+    assert message in refusal(source, **options)
+
+
+def test_nothing_to_learn_from():
+    assert "the networkx graph has no nodes" in refusal(nx.Graph())
+    assert "no node attribute is numeric" in refusal(nx.path_graph(3))
+    club = nx.path_graph(2)
+    nx.set_node_attributes(club, "chess", "club")
+    assert "the attributes besides the label are club" in refusal(club)
+    assert "from_networkx takes a networkx graph, not list" in refusal([(0, 1)])
+
+
+def test_two_names_that_read_alike():
+    source = nx.Graph([(1, "1")])
+    nx.set_node_attributes(source, 1.0, "a")
+    assert "the node id '1' occurs more than once" in refusal(source)

@@ -1,0 +1,53 @@
+import pickle
+from copy import deepcopy
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otherhalf.system.arrays import Frozen, IntArray, distinct_keys, frozen
+
+
+@dataclass(frozen=True, eq=False)
+class Value(Frozen):
+    numbers: IntArray
+    name: str = "a"
+
+
+def test_a_frozen_array_is_a_view_and_leaves_the_original_writable():
+    array = np.arange(3)
+    view = frozen(array)
+    with pytest.raises(ValueError, match="read-only"):
+        view[0] = 7
+    array[0] = 5
+    assert view.tolist() == [5, 1, 2]
+
+
+def test_a_frozen_sparse_matrix_is_the_same_matrix():
+    matrix = sp.csr_matrix(np.eye(2))
+    assert frozen(matrix) is matrix
+    for part in (matrix.data, matrix.indices, matrix.indptr):
+        assert not part.flags.writeable
+
+
+@pytest.mark.parametrize("value", ["text", 3, None, (1, 2)])
+def test_other_values_stay_as_they_are(value):
+    assert frozen(value) is value
+
+
+@pytest.mark.parametrize("again", [deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+def test_a_copy_has_the_fields_read_only_and_nothing_else(again):
+    value = Value(frozen(np.arange(3)), "b")
+    object.__setattr__(value, "cached", np.ones(5))
+    copied = again(value)
+    assert (copied.numbers.tolist(), copied.name) == ([0, 1, 2], "b")
+    assert not copied.numbers.flags.writeable
+    assert "cached" not in vars(copied)
+
+
+@given(st.lists(st.integers(0, 2**62)))
+def test_distinct_keys(keys):
+    assert distinct_keys(np.array(keys, dtype=np.int64)).tolist() == sorted(set(keys))

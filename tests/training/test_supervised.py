@@ -1,0 +1,217 @@
+"""Supervised training: which nodes teach, which select and by what; and what nothing can be learned from."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.metrics import roc_auc_score
+
+from otherhalf import split as make_split
+from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.errors import InputError
+from otherhalf.graph import Graph, Split
+from otherhalf.nn.backbone import Architecture
+from otherhalf.nn.inputs import Scaling
+from otherhalf.nn.models.registry import MODELS, build
+from otherhalf.nn.prepared import PreparedGraph
+from otherhalf.training.loop import Monitor, TrainingSettings, seeded
+from otherhalf.training.metrics import METRICS, Metric, score
+from otherhalf.training.supervised import check_trainable, class_probabilities, fit_supervised
+
+TWO = contextual_sbm(num_nodes=150, num_classes=2, num_features=6, homophily=0.6, signal=0.7, seed=4)
+PARTS = make_split(TWO, seed=0)
+
+
+def test_loss_is_of_training_nodes_and_score_of_validation_nodes():
+    logits = torch.tensor([[2.0, 0.0], [0.0, 1.0], [3.0, 0.0], [0.0, 0.5], [9.0, 0.0]])
+    graph = Graph(edges=np.array([[0, 1, 2, 3], [1, 2, 3, 4]]), x=np.ones((5, 1)), y=[0, 0, 1, 1, 0])
+    split = Split(train=[0, 1], val=[2, 3], test=[4])
+
+    class Fixed(torch.nn.Module):
+        """Logits that training cannot move: its parameter counts zero times."""
+
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.zeros(1))
+
+        def forward(self, scale):
+            return logits * scale + 0 * self.weight
+
+    history = fit_supervised(Fixed(), (1.0,), graph, split, TrainingSettings(epochs=1))
+    # Node 0 (class 0) has logits 2 : 0, node 1 (class 0) has 0 : 1.
+    assert history.losses == pytest.approx([(np.log(1 + np.exp(-2)) + np.log(1 + np.exp(1))) / 2])
+    # Node 2 (class 1) has 3 : 0 and is wrong, node 3 (class 1) has 0 : 0.5 and is right.
+    accuracy, minus_loss = history.scores[0]
+    assert accuracy == 0.5
+    assert minus_loss == pytest.approx(-(np.log(1 + np.exp(3)) + np.log(1 + np.exp(-0.5))) / 2)
+
+
+def log_loss(probabilities, y):
+    assert np.allclose(probabilities.sum(axis=1), 1)  # not logits
+    return float(-np.log(probabilities[np.arange(len(y)), y]).mean())
+
+
+class Scripted(torch.nn.Module):
+    """Gives the next of its logits whenever it is evaluated; its one weight counts the training steps."""
+
+    def __init__(self, *evaluations):
+        super().__init__()
+        self.left = iter(evaluations)
+        self.weight = torch.nn.Parameter(torch.zeros(1))
+
+    def forward(self):
+        if self.training:
+            return torch.zeros(8, 2) + torch.stack([self.weight, -self.weight], dim=1)
+        margins = torch.tensor([0.0, 0.0, *next(self.left), 0.0, 0.0])
+        return torch.stack([torch.zeros(8), margins], dim=1)
+
+
+EIGHT = Graph(
+    edges=np.array([[0, 2, 4, 6], [1, 3, 5, 7]]), x=np.ones((8, 1)), y=np.array([0, 1, 0, 0, 1, 1, 0, 1])
+)
+EIGHT_SPLIT = Split(train=[0, 1], val=[2, 3, 4, 5], test=[6, 7])
+# First three of four right, but 2 of 4 pairs in order; then two right, and all in order; then neither.
+EPOCHS = ([-1.0, -0.5, -2.0, 1.0], [1.0, 2.0, 3.0, 4.0], [1.0, 1.0, -1.0, -1.0])
+
+
+def val_loss(margins):
+    signs = np.array([-1, -1, 1, 1])  # the classes of the four validation nodes
+    return float(np.log1p(np.exp(-signs * np.array(margins))).mean())
+
+
+@pytest.mark.parametrize(("metric", "best"), [("accuracy", 0), ("roc_auc", 1)])
+def test_the_metric_decides_which_epoch_is_kept(metric, best):
+    settings = TrainingSettings(epochs=3)
+    history = fit_supervised(Scripted(*EPOCHS), (), EIGHT, EIGHT_SPLIT, settings, metric=metric)
+    expected = {"accuracy": [0.75, 0.5, 0.0], "roc_auc": [0.5, 1.0, 0.0]}
+    assert [first for first, _ in history.scores] == expected[metric]
+    assert history.best_epoch == best
+
+
+@pytest.mark.parametrize("larger_is_better", [False, True])
+def test_a_new_metric_that_needs_probabilities_selects_by_its_own_direction(monkeypatch, larger_is_better):
+    metric = Metric(
+        "log_loss", "log loss", log_loss, needs_probabilities=True, larger_is_better=larger_is_better
+    )
+    monkeypatch.setitem(METRICS, "log_loss", metric)
+    values = [val_loss(margins) for margins in EPOCHS]
+    assert len(set(values)) == 3
+    settings = TrainingSettings(epochs=3)
+    history = fit_supervised(Scripted(*EPOCHS), (), EIGHT, EIGHT_SPLIT, settings, metric="log_loss")
+    assert history.best_epoch == (np.argmax(values) if larger_is_better else np.argmin(values))
+    sign = 1 if larger_is_better else -1
+    assert [first for first, _ in history.scores] == pytest.approx([sign * value for value in values])
+
+
+def test_a_tie_in_the_metric_is_decided_by_the_loss():
+    ties = ([-3.0, -3.0, 0.1, 0.1], [-1.0, -1.0, 1.0, 1.0], [-0.1, -0.1, 0.1, 0.1])  # all four right
+    settings = TrainingSettings(epochs=3)
+    history = fit_supervised(Scripted(*ties), (), EIGHT, EIGHT_SPLIT, settings)
+    assert history.scores == [[1.0, pytest.approx(-val_loss(m), abs=1e-6)] for m in ties]
+    assert history.best_epoch == int(np.argmin([val_loss(margins) for margins in ties]))
+
+
+def test_an_unknown_metric_is_refused_before_anything_is_trained():
+    module = Scripted(*EPOCHS)
+    with pytest.raises(InputError, match="metric must be one of accuracy, roc_auc, not 'f1'"):
+        fit_supervised(module, (), EIGHT, EIGHT_SPLIT, TrainingSettings(epochs=3), metric="f1")
+    assert float(module.weight.detach()) == 0
+
+
+def test_the_stage_is_reported():
+    steps = []
+    monitor = Monitor(on_step=lambda *step: steps.append(step))
+    options = {"stage": "encoder", "monitor": monitor}
+    fit_supervised(Scripted(*EPOCHS), (), EIGHT, EIGHT_SPLIT, TrainingSettings(epochs=3), **options)
+    assert steps == [("encoder", done, 3) for done in (1, 2, 3)]
+
+
+def test_labels_of_other_nodes_are_out_of_reach():
+    changed = Graph(edges=EIGHT.edges, x=EIGHT.x, y=[0, 1, 0, 0, 1, 1, -1, 0])
+    torch.manual_seed(0)
+    start = torch.nn.Linear(1, 2).state_dict()
+    results = []
+    for graph in (EIGHT, changed):
+        module = torch.nn.Linear(1, 2)
+        module.load_state_dict(start)
+        x = torch.arange(8.0)[:, None]
+        history = fit_supervised(module, (x,), graph, EIGHT_SPLIT, TrainingSettings(epochs=5))
+        results.append((history, module.weight.tolist()))
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("kind", ["mlp", "gcn"])
+def test_training_keeps_the_epoch_with_the_best_roc_auc(kind):
+    arguments = PreparedGraph(TWO, Scaling.fit(TWO.x, "auto")).arguments(MODELS[kind].operators)
+    seen = []
+
+    def remember(stage, done, total):
+        with torch.no_grad():
+            margin = module.eval()(*arguments).diff(dim=1).squeeze(1).numpy()
+        seen.append(roc_auc_score(TWO.y[PARTS.val], margin[PARTS.val]))
+
+    with seeded(0):
+        module = build(kind, 6, 2, TWO.num_nodes, Architecture(hidden=8))
+        plan = TrainingSettings(epochs=25)
+        monitor = Monitor(on_step=remember)
+        history = fit_supervised(module, arguments, TWO, PARTS, plan, metric="roc_auc", monitor=monitor)
+    assert [first for first, _ in history.scores] == pytest.approx(seen, abs=1e-9)
+    assert len(set(seen)) > 3
+    assert seen[history.best_epoch] == pytest.approx(max(seen), abs=1e-9)
+    assert history.best_epoch == max(range(25), key=lambda epoch: history.scores[epoch])
+    best = score("roc_auc", module(*arguments).detach().numpy()[PARTS.val], TWO.y[PARTS.val])
+    assert best == history.best_score[0]  # its weights are the ones that were kept
+
+
+# ---------------------------------------------------------------------- probabilities
+
+
+def test_probabilities_are_the_softmax_in_evaluation_mode():
+    torch.manual_seed(0)
+    module = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.Linear(3, 2)).train()
+    x = torch.randn(5, 3)
+    probabilities = class_probabilities(module, x)
+    assert not module.training
+    expected = torch.softmax(module(x), dim=1).detach().numpy()
+    np.testing.assert_array_equal(probabilities, expected)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-6)
+
+
+# ---------------------------------------------------------------------- what cannot be learned from
+
+FIVE = Graph(edges=np.array([[0, 1, 2, 3], [1, 2, 3, 4]]), x=np.ones((5, 1)), y=["a", "b", "a", "b", ""])
+
+
+def test_a_fair_split_passes():
+    check_trainable(FIVE, Split(train=[0, 1], val=[2], test=[3]))
+    check_trainable(FIVE, Split(train=[0, 1], val=[2], test=[4]))  # a test node needs no label
+
+
+@pytest.mark.parametrize(
+    ("split", "sentence"),
+    [
+        (
+            Split(train=[], val=[2], test=[3]),
+            "the split has no train nodes to learn from",
+        ),
+        (
+            Split(train=[0, 1], val=[], test=[3]),
+            "the split has no val nodes to stop and select by: give a split with some",
+        ),
+        (Split(train=[0, 1, 4], val=[2], test=[]), "a train node of the split has no label"),
+        (Split(train=[0, 1], val=[4], test=[]), "a val node of the split has no label"),
+        (Split(train=[0, 2], val=[1], test=[]), "all training nodes have one class"),
+        (Split(train=[0, 1], val=[2], test=[7]), "the split names node 7, but the graph has 5 nodes"),
+    ],
+)
+def test_a_split_that_cannot_train_is_refused(split, sentence):
+    with pytest.raises(InputError, match=sentence):
+        check_trainable(FIVE, split)
+
+
+@pytest.mark.parametrize(
+    ("y", "sentence"), [(None, "no node has a label"), (["a"] * 5, "every labelled node has the class 'a'")]
+)
+def test_a_graph_without_two_classes_is_refused(y, sentence):
+    graph = Graph(edges=FIVE.edges, x=FIVE.x, y=y)
+    with pytest.raises(InputError, match=sentence):
+        check_trainable(graph, Split(train=[0, 1], val=[2], test=[3]))
