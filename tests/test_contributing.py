@@ -139,9 +139,9 @@ class Nodes(Experiment):
     datasets = ("texas",)
     runs = 1
 
-    def jobs(self, request):
-        """Audit each data set once."""
-        return [BenchmarkData.named(data).task_job("audit", {}, 0) for data in request.datasets]
+    def jobs_of(self, data, request):
+        """Audit the data set once."""
+        return [BenchmarkData.named(data).task_job("audit", {}, 0)]
 
     def table(self, request, store):
         table = Table(["", "nodes"])
@@ -149,8 +149,8 @@ class Nodes(Experiment):
             table.add(job.data, str(store.get(job).result["nodes"]))
         return table
 
-    def values(self, request, store):
-        return {"nodes": [store.get(job).result["nodes"] for job in self.jobs(request)]}
+    def values_of(self, data, request, store):
+        return [store.get(job).result["nodes"] for job in self.jobs_of(data, request)]
 
 
 def test_an_experiment(monkeypatch, run, data_dir):
@@ -159,7 +159,7 @@ def test_an_experiment(monkeypatch, run, data_dir):
     monkeypatch.setitem(EXECUTORS, "here", here)
     status, out, err = run("reproduce", "nodes", "--executor", "here", "--json")
     assert status == 0, err
-    assert json.loads(out)["nodes"] == [183]
+    assert json.loads(out)["datasets"] == {"texas": [183]}
 
 
 USED = []

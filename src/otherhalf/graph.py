@@ -140,6 +140,11 @@ class Graph(Frozen):
         """C."""
         return len(self.classes)
 
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """D, C and N: the sizes that models are made for."""
+        return self.num_features, self.num_classes, self.num_nodes
+
     @cached_property
     def labelled(self) -> IntArray:
         """The nodes whose label is known."""

@@ -1,7 +1,5 @@
 """The missing half as a PyG transform."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

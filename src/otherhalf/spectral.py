@@ -1,7 +1,5 @@
 """The spectrum of I + Â_tÂ_o (Appendix A), and the accuracy of linear filters (Appendix B)."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -105,11 +103,7 @@ class SpectralRange:
 
 
 def spectral_range(
-    homophilic: sp.spmatrix,
-    heterophilic: sp.spmatrix,
-    *,
-    seed: int = 0,
-    normalization: str = "symmetric",
+    homophilic: sp.spmatrix, heterophilic: sp.spmatrix, *, seed: int = 0, normalization: str = "symmetric"
 ) -> SpectralRange:
     r"""Return the range of the spectrum of I + Â_tÂ_o (Appendix A).
 
@@ -267,13 +261,7 @@ def filter_accuracy(
     check_trainable(graph, split)
     arguments = PreparedGraph(graph, Scaling.fit(graph.x, "auto")).arguments(["normalized"])
     with seeded(seed):
-        module = LinearFilterNetwork(
-            graph.num_features, graph.num_classes, graph.num_nodes, architecture, kind=kind
-        )
+        module = LinearFilterNetwork(*graph.sizes, architecture, kind=kind)
         history = fit_supervised(module, arguments, graph, split, training or TrainingSettings())
     test = score("accuracy", class_probabilities(module, *arguments), graph.y, split.test)
-    return {
-        "test": None if np.isnan(test) else test,
-        "val": history.best_score[0],
-        "epochs": history.epochs,
-    }
+    return {"test": None if np.isnan(test) else test, "val": history.best_score[0], "epochs": history.epochs}

@@ -6,7 +6,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from otherhalf.complement.missing_half import KINDS, MissingHalf, opposite
+from otherhalf.complement.missing_half import KINDS, MissingHalf
+from otherhalf.diagnosis.verdict import opposite
 from otherhalf.errors import InputError
 
 # 0 is joined to 1 and 2, 1 to 0 (the same edge again), 3 to 2; node 4 to nothing.

@@ -1,7 +1,5 @@
 """The command line: parse, call the library, print. Heavy imports wait until a command runs."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Topology complementation (Section 4.2): learn an embedding, then join similar or dissimilar nodes."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 

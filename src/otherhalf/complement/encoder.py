@@ -1,7 +1,5 @@
 """The pretrained encoder: Z_gnn = GNN(G), trained by cross-entropy (Section 4.2)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -76,19 +74,13 @@ def pretrain(
 
 
 def _train_one(
-    prepared: PreparedGraph,
-    split: Split,
-    settings: EncoderSettings,
-    seed: int,
-    metric: str,
-    monitor: Monitor,
+    prepared: PreparedGraph, split: Split, settings: EncoderSettings, seed: int, metric: str, monitor: Monitor
 ) -> Encoder:
     graph, kind, architecture = prepared.graph, settings.kind, settings.architecture
     if kind == WITHOUT_NORM:
         kind, architecture = "gcn", replace(architecture, norm="none", residual=False)
-    sizes = (graph.num_features, graph.num_classes, graph.num_nodes)
     with seeded(seed):
-        module = build(kind, *sizes, architecture, resolve_options(kind, settings.own_options))
+        module = build(kind, *graph.sizes, architecture, resolve_options(kind, settings.own_options))
         module.to(prepared.device)
         history = fit_supervised(
             module,

@@ -1,7 +1,5 @@
 """The grouping loss (Section 4.2)."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F

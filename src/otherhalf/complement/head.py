@@ -1,7 +1,5 @@
 """The head: Z_gc = MLP(Z_gnn), trained by grouping and ranking loss (Section 4.2)."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

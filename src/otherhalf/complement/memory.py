@@ -1,7 +1,5 @@
 """Estimate of the memory that a fit needs, so that a fit that needs too much does not begin."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otherhalf.complement.search import BLOCK_ENTRIES

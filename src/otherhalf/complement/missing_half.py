@@ -111,8 +111,3 @@ class MissingHalf:
         how = f"{self.k} {'most' if self.kind == 'homophily' else 'least'} similar of each node"
         sampled = f", {self.candidates} sampled candidates" if self.sampled else ""
         return f"MissingHalf({self.kind}, {self.num_edges} edges, {how}{sampled})"
-
-
-def opposite(tendency: str) -> str:
-    """Return the kind of the missing half of a graph with this tendency."""
-    return {"homophily": "heterophily", "heterophily": "homophily"}[tendency]

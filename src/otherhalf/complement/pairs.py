@@ -1,7 +1,5 @@
 """Inner products of listed pairs, and their gradient, as sparse products."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

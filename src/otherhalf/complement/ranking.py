@@ -1,7 +1,5 @@
 """The learning-to-rank loss (Section 4.2)."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse as sp
 import torch

@@ -1,7 +1,5 @@
 """Exact top-K search in row blocks: never N × N numbers in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

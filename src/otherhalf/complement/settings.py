@@ -1,7 +1,5 @@
 """Settings of the complementation: the encoder, the head and the search."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

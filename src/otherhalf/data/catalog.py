@@ -1,7 +1,5 @@
 """``load``: a graph by the name of its data set or from an npz file."""
 
-from __future__ import annotations
-
 import difflib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Download a data set from its authors' public files, check it, and keep it in the cache."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 import zipfile

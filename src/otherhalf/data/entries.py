@@ -1,7 +1,5 @@
 """The entries of the catalogue: the facts about every named data set, read from ``catalog.toml``."""
 
-from __future__ import annotations
-
 import hashlib
 import tomllib
 from dataclasses import dataclass

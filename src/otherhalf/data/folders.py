@@ -1,7 +1,5 @@
 """The folders on this computer where data sets are looked for and kept."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -11,8 +11,6 @@ The fixed splits become ``graph.fixed_splits`` in the order of their rows (``kin
 ``fixed_splits[i]`` is the i-th of the ten with or without a public one.
 """
 
-from __future__ import annotations
-
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Predictions as a table that other programs can read."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The argument DATA of the command line: a name, an npz file, a pair of tables, or a folder."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path

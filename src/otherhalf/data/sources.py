@@ -5,8 +5,6 @@ source is a repository whose commit is known, the address has that commit; the o
 PyG and OGB use. The check of the finished graph covers all of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -60,8 +58,7 @@ def _geom_gcn(name: str, stem: str, indices: int | None = None) -> Source:
 
 def _heterophilous(name: str, file: str, sparse: bool) -> Source:
     return Source(
-        (f"{HETEROPHILOUS}/{file}",),
-        lambda folder: read_heterophilous(folder / file, name, sparse),
+        (f"{HETEROPHILOUS}/{file}",), lambda folder: read_heterophilous(folder / file, name, sparse)
     )
 
 

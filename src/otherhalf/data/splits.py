@@ -1,7 +1,5 @@
 """Splits of the labelled nodes into train, val and test, by each protocol that papers use."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Synthetic graphs: edges redrawn at a given homophily (Appendix B.3) and contextual block models."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Read CSV and Parquet files as pandas tables, with one sentence for every way to fail."""
 
-from __future__ import annotations
-
 import csv
 import warnings
 import zlib

@@ -5,8 +5,6 @@ train and another in test, the test score shows memory and not learning (Platono
 look at the evaluation of GNNs under heterophily", found this in Chameleon and Squirrel).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

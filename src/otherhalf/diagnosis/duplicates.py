@@ -1,7 +1,5 @@
 """Identical nodes of a graph: nodes with the same neighbours or the same features as another node."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias

@@ -5,8 +5,6 @@ unknown, and uses only edges with both labels known. It returns None where its m
 that no node has do not count.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

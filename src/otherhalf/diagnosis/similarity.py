@@ -1,7 +1,5 @@
 """Cosine similarity over pairs of nodes, counted on a fine grid, and the K-S statistic of two such counts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which half a graph has: the verdict of the paper, which needs no labels, and that of known labels."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -91,7 +89,7 @@ class Diagnosis:
     @property
     def missing(self) -> str:
         """The kind of half that is missing, by the K-S verdict."""
-        return _opposite(self.tendency)
+        return opposite(self.tendency)
 
     @property
     def contradiction(self) -> bool:
@@ -191,12 +189,7 @@ class Diagnosis:
 
 
 def diagnose(
-    graph: Graph,
-    *,
-    nodes: Any = None,
-    seed: int = 0,
-    draws: int = 10,
-    threshold: float = KS_THRESHOLD,
+    graph: Graph, *, nodes: Any = None, seed: int = 0, draws: int = 10, threshold: float = KS_THRESHOLD
 ) -> Diagnosis:
     r"""Decide whether a graph mostly connects similar nodes (Graph Discrimination, Section 4.1).
 
@@ -294,7 +287,8 @@ def _label_tendency(bounds: Interval | None, labelled_edges: int) -> str | None:
     return "heterophily" if bounds[1] < LABEL_THRESHOLD else "undecided"
 
 
-def _opposite(tendency: str) -> str:
+def opposite(tendency: str) -> str:
+    """Return the kind of half that a graph of this tendency lacks."""
     return "heterophily" if tendency == "homophily" else "homophily"
 
 

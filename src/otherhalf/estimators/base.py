@@ -1,7 +1,5 @@
 """NodeClassifier: what every estimator does. An estimator fills the hooks that are abstract here."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time
@@ -26,7 +24,6 @@ from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import UNKNOWN, FloatArray, IntArray
 from otherhalf.system.device import usable_device
 from otherhalf.system.fields import from_dict, json_number, to_dict
-from otherhalf.system.seeds import generator
 from otherhalf.system.version import VERSION
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import Monitor, OnStep
@@ -154,9 +151,6 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             digest.update(part.tobytes())
             digest.update(graph.y[part].tobytes())
         return digest.hexdigest()
-
-    def _check_seed(self) -> None:
-        generator(self.seed)  # raises InputError if it is not a seed
 
     # ------------------------------------------------------------------ prediction
 

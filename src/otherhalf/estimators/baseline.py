@@ -16,6 +16,7 @@ from otherhalf.nn.backbone import Architecture, Backbone
 from otherhalf.nn.models.registry import MODELS, build, model_spec, resolve_options
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
+from otherhalf.system.seeds import generator
 from otherhalf.training.loop import Monitor, TrainingSettings, seeded
 from otherhalf.training.supervised import class_probabilities, fit_supervised
 
@@ -92,7 +93,7 @@ class BaselineClassifier(NodeClassifier):
         """Return the settings of a fit of any graph; raise InputError if one of them is not allowed."""
         if self.kind not in MODELS:
             raise InputError(f"there is no baseline {self.kind!r}: choose one of {', '.join(MODELS)}")
-        self._check_seed()
+        generator(self.seed)  # raises InputError if it is not a seed
         default = BEST.complement.encoder
         settings = BaselineSettings(
             self.kind,
@@ -112,9 +113,8 @@ class BaselineClassifier(NodeClassifier):
         self, prepared: PreparedGraph, split: Split, settings: BaselineSettings, monitor: Monitor
     ) -> dict[str, Any]:
         started, graph = time.perf_counter(), prepared.graph
-        sizes = (graph.num_features, graph.num_classes, graph.num_nodes)
         with seeded(self.seed):
-            module = build(self.kind, *sizes, settings.architecture, settings.own_options)
+            module = build(self.kind, *graph.sizes, settings.architecture, settings.own_options)
             history = fit_supervised(
                 module.to(prepared.device),
                 prepared.arguments(model_spec(self.kind).operators),

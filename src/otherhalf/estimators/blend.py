@@ -1,7 +1,5 @@
 """The weight of a second classifier beside the first."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otherhalf.system.arrays import FloatArray, IntArray

@@ -1,17 +1,15 @@
 """find_missing_half: the steps of a fit up to the missing half, without the classifier."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np
 
 from otherhalf.complement.embedding import learn_missing_half
 from otherhalf.complement.memory import check_memory, fit_bytes
-from otherhalf.complement.missing_half import MissingHalf, opposite
+from otherhalf.complement.missing_half import MissingHalf
 from otherhalf.complement.settings import ComplementSettings, check_complement
 from otherhalf.data.entries import catalogue_name
-from otherhalf.diagnosis.verdict import FOLLOW, diagnose
+from otherhalf.diagnosis.verdict import FOLLOW, diagnose, opposite
 from otherhalf.estimators.presets import preset_settings
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.inputs import Scaling

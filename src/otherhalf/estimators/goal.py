@@ -1,7 +1,5 @@
 """GOALClassifier: a graph in; its diagnosis, its missing half, a classifier and predictions out."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import fields, replace
 from typing import Any
@@ -15,8 +13,8 @@ from otherhalf.complement.embedding import Embedding, learn_missing_half, search
 from otherhalf.complement.encoder import Encoder
 from otherhalf.complement.head import Head
 from otherhalf.complement.memory import check_memory, fit_bytes
-from otherhalf.complement.missing_half import MissingHalf, opposite
-from otherhalf.diagnosis.verdict import FOLLOW, Diagnosis, diagnose
+from otherhalf.complement.missing_half import MissingHalf
+from otherhalf.diagnosis.verdict import FOLLOW, Diagnosis, diagnose, opposite
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.blend import blended, choose_share
 from otherhalf.estimators.presets import OVERRIDES, preset_settings, resolve_architecture, with_overrides
@@ -27,6 +25,7 @@ from otherhalf.nn.models.registry import build, resolve_options
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.fields import one_of
+from otherhalf.system.seeds import generator
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import SILENT, Monitor, seeded
 from otherhalf.training.supervised import class_probabilities, fit_supervised
@@ -110,7 +109,7 @@ class GOALClassifier(NodeClassifier):
     def resolved_settings(self, data_set: str = "") -> Settings:
         """Return the settings of a fit; raise InputError if one of them is not allowed."""
         one_of(*FOLLOW).check("follow", self.follow)
-        self._check_seed()
+        generator(self.seed)  # raises InputError if it is not a seed
         settings = with_overrides(preset_settings(self.preset, data_set), self._overrides())
         check_settings(settings)
         return settings
@@ -162,11 +161,7 @@ class GOALClassifier(NodeClassifier):
             "diagnosis_": diagnosis,
             "missing_half_": half,
             "encoder_share_": share,
-            "history_": {
-                "encoder": encoder.history,
-                "head": embedding.head_history,
-                "classifier": history,
-            },
+            "history_": {"encoder": encoder.history, "head": embedding.head_history, "classifier": history},
             "seconds_": dict(zip(("diagnose", "complement", "train"), np.diff(times).tolist(), strict=True)),
             "_embedding": embedding,
             "_module": module,
@@ -263,7 +258,7 @@ def train_classifier(
     """Train a classifier over the given and the missing half."""
     graph = prepared.graph
     with seeded(seed):
-        module = build_goal((graph.num_features, graph.num_classes, graph.num_nodes), settings)
+        module = build_goal(graph.sizes, settings)
         module.to(prepared.device)
         inputs = arguments(prepared, half)
         history = fit_supervised(

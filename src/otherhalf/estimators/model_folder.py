@@ -5,8 +5,6 @@ older one in one step, when the JSON is moved into place: a kill at any moment l
 the folder, the old or the new one.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

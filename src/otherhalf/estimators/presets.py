@@ -1,7 +1,5 @@
 """The two presets: ``best``, the default, and ``paper``, which follows the paper."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The folder of one fit: model, result and predictions, and checkpoints while it runs."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Settings of the estimators, put together from those of the packages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

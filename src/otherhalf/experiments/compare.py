@@ -1,7 +1,5 @@
 """``compare``: any graph, any models, the same splits and the same number of trials."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

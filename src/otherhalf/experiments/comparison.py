@@ -1,7 +1,5 @@
 """Models against each other on the same splits: the jobs, and a row per model from their records."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property

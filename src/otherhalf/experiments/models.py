@@ -1,7 +1,5 @@
 """The models that experiments compare: how each is made, and everything that decides a fit of it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from functools import lru_cache

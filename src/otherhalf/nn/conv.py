@@ -1,7 +1,5 @@
 """The Complemented Graph Convolution (https://arxiv.org/abs/2306.07608, Section 5)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """GOAL: a stack of Complemented Graph Convolutions."""
 
-from __future__ import annotations
-
 from otherhalf.nn.backbone import Backbone
 from otherhalf.nn.conv import ComplementedGraphConv
 

@@ -1,7 +1,5 @@
 """A graph prepared for models, with everything that is computed from it once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any

@@ -9,9 +9,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from otherhalf.errors import InputError
 from otherhalf.system.atomic import atomic_write, check_folder, check_place
@@ -116,15 +117,9 @@ def _visible_range(edges: list[float], *distributions: list[float]) -> tuple[flo
     """Return the ends of the axis: tenths outside of which each distribution has less than a thousandth."""
     low, high = edges[-1], edges[0]
     for heights in distributions:
-        widths = [after - before for before, after in pairwise(edges)]
-        mass = [h * w for h, w in zip(heights, widths, strict=True)]
-        total, before = sum(mass), 0.0
-        for index, part in enumerate(mass):
-            if before + part >= total / 1000:
-                low = min(low, edges[index])
-            if total - before >= total / 1000:
-                high = max(high, edges[index + 1])
-            before += part
+        mass = np.cumsum(np.array(heights) * np.diff(edges))
+        low = min(low, edges[int(np.argmax(mass >= mass[-1] / 1000))])
+        high = max(high, edges[int(np.argmax(mass > mass[-1] * 0.999)) + 1])
     # Without the hundredth of a step, 0.30000000000000004 would count as more than 0.3.
     return math.floor(10 * low + 0.01) / 10, math.ceil(10 * high - 0.01) / 10
 

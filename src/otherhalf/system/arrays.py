@@ -1,7 +1,5 @@
 """The array types that all packages use, and dataclasses with read-only arrays."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any, TypeVar
 

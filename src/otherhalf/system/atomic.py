@@ -1,7 +1,5 @@
 """Write files so that a reader, or a kill at any time, finds the old file or the complete new one."""
 
-from __future__ import annotations
-
 import errno
 import os
 import tempfile

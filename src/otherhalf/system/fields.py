@@ -4,8 +4,6 @@ Each package declares its settings with :func:`setting`. :func:`check` checks a 
 and :func:`from_dict` write and read it. A field that is renamed in Python keeps its name in files.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from numbers import Integral, Real

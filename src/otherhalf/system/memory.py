@@ -1,7 +1,5 @@
 """How much memory this process may still use."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

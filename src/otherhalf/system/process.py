@@ -1,7 +1,5 @@
 """The memory of this process: what the C library does with freed memory, and the peak."""
 
-from __future__ import annotations
-
 import ctypes
 import sys
 from contextlib import suppress

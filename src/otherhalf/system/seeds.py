@@ -1,7 +1,5 @@
 """Random numbers that depend on a seed alone."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otherhalf.errors import InputError

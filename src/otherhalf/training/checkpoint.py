@@ -1,7 +1,5 @@
 """The state of a training on disk, so that an interrupted fit can continue."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The training loop of all models: early stopping, best weights, checkpoints."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence

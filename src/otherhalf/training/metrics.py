@@ -1,7 +1,5 @@
 """Metrics that select and score classifiers. A new metric is one entry of METRICS."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -44,7 +42,9 @@ class Metric:
 
     def quality_of_logits(self, logits: Scores, y: IntArray) -> float:
         """Return the quality of ``[n, C]`` logits."""
-        return self.quality(softmax(logits) if self.needs_probabilities else logits, y)
+        from scipy.special import softmax
+
+        return self.quality(softmax(logits, axis=1) if self.needs_probabilities else logits, y)
 
 
 def accuracy(scores: Scores, y: IntArray) -> float:
@@ -106,9 +106,3 @@ def score(name: str, probabilities: Scores, y: IntArray, nodes: IntArray | None 
     nodes = np.arange(len(y)) if nodes is None else np.asarray(nodes)
     nodes = nodes[y[nodes] != UNKNOWN]
     return metric_named(name).function(probabilities[nodes], y[nodes])
-
-
-def softmax(logits: Scores) -> Scores:
-    """Return the softmax of every row."""
-    shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))

@@ -1,7 +1,5 @@
 """Supervised training of a node classifier: cross-entropy on train, early stopping on val."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

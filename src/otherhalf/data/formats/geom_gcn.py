@@ -1,7 +1,5 @@
 """Geom-GCN's files: tab-separated edges, features and labels, and ten splits."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

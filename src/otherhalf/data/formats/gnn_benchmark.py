@@ -1,7 +1,5 @@
 """The npz files of shchur/gnn-benchmark and abojchevski/graph2gauss: adjacency and attributes as CSR."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The npz files of Platonov et al. (yandex-research/heterophilous-graphs)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

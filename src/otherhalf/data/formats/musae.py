@@ -1,7 +1,5 @@
 """The zip archives of the MUSAE graphs at SNAP: an edge table, a label table and lists of features."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

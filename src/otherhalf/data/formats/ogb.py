@@ -1,7 +1,5 @@
 """ogbn-arxiv from OGB's official files, and the same graph with TAPE's features."""
 
-from __future__ import annotations
-
 import zipfile
 import zlib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Planetoid's original files: Python 2 pickles, read in a way that cannot run code."""
 
-from __future__ import annotations
-
 import pickle
 from collections import defaultdict
 from pathlib import Path
@@ -80,11 +78,7 @@ def read_planetoid(folder: Path, name: str) -> Graph:
     ):
         masks[f"public_{part}_mask"] = np.isin(np.arange(n), nodes)
     return Graph(
-        edges=_edges(neighbours),
-        x=x,
-        y=labels,
-        fixed_splits=mask_splits(masks, labels != UNKNOWN),
-        name=name,
+        edges=_edges(neighbours), x=x, y=labels, fixed_splits=mask_splits(masks, labels != UNKNOWN), name=name
     )
 
 

@@ -1,7 +1,5 @@
 """The ablation (``tab:ablation``): GOAL without one term of its convolution, or with only one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from otherhalf.estimators.goal import COEFFICIENT_NAMES
@@ -33,16 +31,17 @@ class Ablation(Experiment):
     datasets = DATASETS
     runs = 5  # up to eight trainings each; variants are compared on the same half, split by split
 
-    def jobs(self, request: Request) -> list[Job]:
-        """Return one job per data set and split, which trains all variants."""
-        return [job for data in request.datasets for job in _jobs(data, request.runs)]
+    def jobs_of(self, data: str, request: Request) -> list[Job]:
+        """Return one job per split, which trains all variants."""
+        benchmark, seeds = BenchmarkData.named(data), range(request.runs)
+        return [benchmark.job("ablation", "goal", PARAMS, seed, alone=list(ALONE)) for seed in seeds]
 
     def table(self, request: Request, store: Store) -> Table:
         """Return our numbers, and below them the paper's numbers and the gaps."""
         table = Table(["", *(SHORT.get(data, data) for data in request.datasets)])
         columns = []
         for data in request.datasets:
-            summaries = _summaries(data, request.runs, store)
+            summaries = self._summaries(data, request, store)
             cells = [percent_cell(ours, ABLATION[row][data][0]) for row, ours in summaries.items()]
             columns.append(best_in_bold(cells, means(list(summaries.values()))))
         for index, row in enumerate(ABLATION):
@@ -50,29 +49,20 @@ class Ablation(Experiment):
         table.notes = _notes(request)
         return table
 
-    def values(self, request: Request, store: Store) -> dict[str, Any]:
-        """Return our number, the paper's, the gap and the tried coefficients of each data set and variant."""
-        datasets: dict[str, Any] = {}
-        for data in request.datasets:
-            tried = variants(_base(data))
-            datasets[data] = {
-                row: {
-                    **summary_values(ours, ABLATION[row][data][0]),
-                    "coefficients": [dict(zip(COEFFICIENT_NAMES, each, strict=True)) for each in tried[row]],
-                }
-                for row, ours in _summaries(data, request.runs, store).items()
+    def values_of(self, data: str, request: Request, store: Store) -> dict[str, Any]:
+        """Return our number, the paper's, the gap and the tried coefficients of each variant."""
+        tried = variants(_base(data))
+        return {
+            row: {
+                **summary_values(ours, ABLATION[row][data][0]),
+                "coefficients": [dict(zip(COEFFICIENT_NAMES, each, strict=True)) for each in tried[row]],
             }
-        return {"experiment": self.name, "runs": request.runs, "datasets": datasets}
+            for row, ours in self._summaries(data, request, store).items()
+        }
 
-
-def _jobs(data: str, runs: int) -> list[Job]:
-    benchmark = BenchmarkData.named(data)
-    return [benchmark.job("ablation", "goal", PARAMS, seed, alone=list(ALONE)) for seed in range(runs)]
-
-
-def _summaries(data: str, runs: int, store: Store) -> dict[str, Summary | None]:
-    results = all_results(store, _jobs(data, runs))
-    return {row: summary(results, "variants", row, "test") for row in ABLATION}
+    def _summaries(self, data: str, request: Request, store: Store) -> dict[str, Summary | None]:
+        results = all_results(store, self.jobs_of(data, request))
+        return {row: summary(results, "variants", row, "test") for row in ABLATION}
 
 
 def _base(data: str) -> tuple[float, ...]:

@@ -5,8 +5,7 @@ with TAPE's features (ranked guesses of the label) still show that the models ru
 accuracies cannot be compared with the paper's.
 """
 
-from __future__ import annotations
-
+from dataclasses import replace
 from typing import Any
 
 from otherhalf.data.folders import search_folders, where_to_place
@@ -59,6 +58,7 @@ class Arxiv(Experiment):
     datasets = (ogb.TAPE, ogb.ARXIV)
     models = tuple(ARXIV)
     runs = 3
+    split = SPLIT
 
     def jobs(self, request: Request) -> list[Job]:
         """Return every fit; with the official features only if they are on this computer."""
@@ -67,7 +67,11 @@ class Arxiv(Experiment):
             raise InputError(
                 f"{ogb.ARXIV} is not on this computer: {where_to_place(ogb.ARXIV)}, or OGB's arxiv.zip there"
             )
-        return _all_jobs([BenchmarkData.named(data, SPLIT) for data in wanted], request)
+        return super().jobs(replace(request, datasets=tuple(wanted)))
+
+    def jobs_of(self, data: str, request: Request) -> list[Job]:
+        """Return every fit on one kind of features."""
+        return _all_jobs([BenchmarkData.named(data, SPLIT)], request)
 
     def reported(self, request: Request, store: Store) -> list[Job]:
         """Return the fits with TAPE's features, and with the official ones if there are records of them."""
@@ -101,16 +105,12 @@ class Arxiv(Experiment):
             )
         return table
 
-    def values(self, request: Request, store: Store) -> dict[str, Any]:
-        """Return mean, std and runs for each kind of features and model, and the paper's where it has one."""
-        datasets = {
-            data: {
-                model: summary_values(_summary(data, model, request, store), _paper(data, model))
-                for model in request.models
-            }
-            for data in request.datasets
+    def values_of(self, data: str, request: Request, store: Store) -> dict[str, Any]:
+        """Return mean, std and runs of each model, and the paper's number where it has one."""
+        return {
+            model: summary_values(_summary(data, model, request, store), _paper(data, model))
+            for model in request.models
         }
-        return {"experiment": self.name, "runs": request.runs, "split": SPLIT, "datasets": datasets}
 
 
 def official_is_present() -> bool:

@@ -7,8 +7,6 @@ coefficient to 1, θ = −1.4, would take nearly 500 epochs of equal sign, which
 (On Chameleon, split 0, with that start α and δ end at 0.013 and below.)
 """
 
-from __future__ import annotations
-
 from statistics import mean
 from typing import Any
 
@@ -38,16 +36,17 @@ class Autotune(Experiment):
     datasets = tuple(AUTOTUNE)
     runs = 5  # as in the ablation, with the same GOAL
 
-    def jobs(self, request: Request) -> list[Job]:
-        """Return one job per data set and split: GOAL, and GOAL_at on the missing half of that GOAL."""
-        return [job for data in request.datasets for job in _jobs(data, request.runs)]
+    def jobs_of(self, data: str, request: Request) -> list[Job]:
+        """Return one job per split: GOAL, and GOAL_at on the missing half of that GOAL."""
+        benchmark, seeds = BenchmarkData.named(data), range(request.runs)
+        return [benchmark.job("autotune", "goal", PARAMS, seed, start=START) for seed in seeds]
 
     def table(self, request: Request, store: Store) -> Table:
         """Return a row for each data set."""
         heading = "α, β, γ, δ by layer"
         table = Table(["", "GOAL_at", "paper's GOAL_at", "gap", "GOAL", "paper's GOAL", heading])
         for data in request.datasets:
-            ours, goal, layers = _read(data, request.runs, store)
+            ours, goal, layers = self._read(data, request, store)
             table.add(
                 SHORT.get(data, data),
                 percent_cell(ours),
@@ -66,27 +65,20 @@ class Autotune(Experiment):
         ]
         return table
 
-    def values(self, request: Request, store: Store) -> dict[str, Any]:
-        """Return GOAL_at and GOAL, each with the paper's number, and the coefficients of each data set."""
-        datasets: dict[str, Any] = {}
-        for data in request.datasets:
-            ours, goal, layers = _read(data, request.runs, store)
-            datasets[data] = {
-                "goal_at": summary_values(ours, AUTOTUNE[data]),
-                "goal": summary_values(goal, TABLE1["goal"][data][0]),
-                "coefficients": layers,
-            }
-        return {"experiment": self.name, "runs": request.runs, "datasets": datasets}
+    def values_of(self, data: str, request: Request, store: Store) -> dict[str, Any]:
+        """Return GOAL_at and GOAL, each with the paper's number, and the coefficients."""
+        ours, goal, layers = self._read(data, request, store)
+        return {
+            "goal_at": summary_values(ours, AUTOTUNE[data]),
+            "goal": summary_values(goal, TABLE1["goal"][data][0]),
+            "coefficients": layers,
+        }
 
-
-def _jobs(data: str, runs: int) -> list[Job]:
-    benchmark = BenchmarkData.named(data)
-    return [benchmark.job("autotune", "goal", PARAMS, seed, start=START) for seed in range(runs)]
-
-
-def _read(data: str, runs: int, store: Store) -> tuple[Summary | None, Summary | None, Layers]:
-    """Return the accuracies of GOAL_at and GOAL, and the mean learned coefficients of each layer."""
-    results = all_results(store, _jobs(data, runs))
-    by_layer = zip(*(result["coefficients"] for result in results or ()), strict=True)
-    layers = [{name: mean(run[name] for run in runs) for name in COEFFICIENT_NAMES} for runs in by_layer]
-    return summary(results, "learned", "test"), summary(results, "fixed", "test"), layers
+    def _read(
+        self, data: str, request: Request, store: Store
+    ) -> tuple[Summary | None, Summary | None, Layers]:
+        """Return the accuracies of GOAL_at and GOAL, and the mean learned coefficients of each layer."""
+        results = all_results(store, self.jobs_of(data, request))
+        by_layer = zip(*(result["coefficients"] for result in results or ()), strict=True)
+        layers = [{name: mean(run[name] for run in runs) for name in COEFFICIENT_NAMES} for runs in by_layer]
+        return summary(results, "learned", "test"), summary(results, "fixed", "test"), layers

@@ -1,7 +1,5 @@
 """Graph Discrimination (``fig:cosine comp``): the tendency of a graph, decided without labels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +28,16 @@ class Discrimination(Experiment):
     datasets = DATASETS
     runs = 1
 
-    def jobs(self, request: Request) -> list[Job]:
-        """Return one job per data set; further runs draw other random pairs."""
-        return [job for data in request.datasets for job in _jobs(data, request.runs)]
+    def jobs_of(self, data: str, request: Request) -> list[Job]:
+        """Return one job; further runs draw other random pairs."""
+        benchmark = BenchmarkData.named(data, "")  # no split: the entire graph is used
+        return [benchmark.task_job("diagnose", OPTIONS, seed) for seed in range(request.runs)]
 
     def table(self, request: Request, store: Store) -> Table:
         """Return D, its spread over the draws, our verdict and the paper's."""
         table = Table(["", "D", "spread", "verdict", "the paper's", "edge homophily"])
         for data in request.datasets:
-            for seed, job in enumerate(_jobs(data, request.runs)):
+            for seed, job in enumerate(self.jobs_of(data, request)):
                 name = SHORT.get(data, data) + (f", seed {seed}" if request.runs > 1 else "")
                 record = store.get(job)
                 if record is None:
@@ -62,35 +61,26 @@ class Discrimination(Experiment):
         ]
         return table
 
-    def values(self, request: Request, store: Store) -> dict[str, Any]:
+    def values_of(self, data: str, request: Request, store: Store) -> dict[str, Any]:
         """Return the result of each run, without the distributions, and the paper's verdict."""
-        datasets: dict[str, Any] = {}
-        for data in request.datasets:
-            records = [store.get(job) for job in _jobs(data, request.runs)]
-            left_out = ("bin_edges", "connected", "random")
-            results = [
-                None if record is None else {k: v for k, v in record.result.items() if k not in left_out}
-                for record in records
-            ]
-            datasets[data] = {"paper": _verdict_of_the_paper(data), "found": results}
-        return {"experiment": self.name, "runs": request.runs, "datasets": datasets}
+        left_out = ("bin_edges", "connected", "random")
+        results = [
+            None if record is None else {k: v for k, v in record.result.items() if k not in left_out}
+            for record in map(store.get, self.jobs_of(data, request))
+        ]
+        return {"paper": _verdict_of_the_paper(data), "found": results}
 
     def figures(self, request: Request, store: Store, folder: Path) -> list[Path]:
         """Draw ``cosine.png`` and ``.svg``: a panel for the first run of each data set that has a record."""
         from otherhalf.report.charts import cosine_distributions
 
-        records = {data: store.get(_jobs(data, 1)[0]) for data in request.datasets}
+        records = {data: store.get(self.jobs_of(data, request)[0]) for data in request.datasets}
         panels = [
             {"name": SHORT.get(data, data), **record.result}
             for data, record in records.items()
             if record is not None
         ]
         return [*cosine_distributions(panels, folder / "cosine.png")] if panels else []
-
-
-def _jobs(data: str, runs: int) -> list[Job]:
-    benchmark = BenchmarkData.named(data, "")  # no split: the entire graph is used
-    return [benchmark.task_job("diagnose", OPTIONS, seed) for seed in range(runs)]
 
 
 def _verdict_of_the_paper(data: str) -> str:

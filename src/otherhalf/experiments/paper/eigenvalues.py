@@ -1,7 +1,5 @@
 """The eigenvalues of I + Â_tÂ_o (``tab:eigen``), from the same runs as ``topology``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from otherhalf.experiments.paper.experiment import Experiment, Request
@@ -40,9 +38,9 @@ class Eigenvalues(Experiment):
     datasets = DATASETS
     runs = 1
 
-    def jobs(self, request: Request) -> list[Job]:
+    def jobs_of(self, data: str, request: Request) -> list[Job]:
         """Return the jobs that learn the missing halves."""
-        return [job for data in request.datasets for job in half_jobs(data, request.runs)]
+        return half_jobs(data, request.runs)
 
     def table(self, request: Request, store: Store) -> Table:
         """Return the paper's range, and ours in three ways."""
@@ -57,18 +55,14 @@ class Eigenvalues(Experiment):
         table.notes = list(NOTES)
         return table
 
-    def values(self, request: Request, store: Store) -> dict[str, Any]:
+    def values_of(self, data: str, request: Request, store: Store) -> dict[str, Any]:
         """Return the paper's range, and ours under each normalisation, by split."""
-        datasets: dict[str, Any] = {}
-        for data in request.datasets:
-            records = [store.get(job) for job in half_jobs(data, request.runs)]
-            spectra = [None if record is None else record.result["spectrum"] for record in records]
-            gaps = [
-                None if each is None else {n: _gaps(each[n], data) for n in NORMALIZATIONS}
-                for each in spectra
-            ]
-            datasets[data] = {"paper": list(EIGENVALUES[data]), "spectra": spectra, "gaps": gaps}
-        return {"experiment": self.name, "runs": request.runs, "datasets": datasets}
+        records = [store.get(job) for job in self.jobs_of(data, request)]
+        spectra = [None if record is None else record.result["spectrum"] for record in records]
+        gaps = [
+            None if each is None else {n: _gaps(each[n], data) for n in NORMALIZATIONS} for each in spectra
+        ]
+        return {"paper": list(EIGENVALUES[data]), "spectra": spectra, "gaps": gaps}
 
 
 def _cells(spectrum: dict[str, Any] | None, data: str) -> tuple[str, str, str]:

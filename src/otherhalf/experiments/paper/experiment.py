@@ -1,7 +1,5 @@
 """What every table and figure of the paper has in common: jobs to run, and a table from their records."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +33,7 @@ class Experiment(ABC):
         datasets: Data sets that can be requested; default of a request.
         models: Models that can be requested; default of a request.
         runs: Default number of runs.
+        split: Protocol of the splits, if the values name it.
         draws: Whether it has figures.
     """
 
@@ -44,6 +43,7 @@ class Experiment(ABC):
     datasets: ClassVar[tuple[str, ...]]
     models: ClassVar[tuple[str, ...]] = ()
     runs: ClassVar[int] = 10
+    split: ClassVar[str] = ""
     draws: ClassVar[bool] = False
 
     def request(
@@ -62,8 +62,12 @@ class Experiment(ABC):
         return Request(names, tuple(models or self.models), self.runs if runs is None else runs)
 
     @abstractmethod
+    def jobs_of(self, data: str, request: Request) -> list[Job]:
+        """Return the jobs on one data set."""
+
     def jobs(self, request: Request) -> list[Job]:
         """Return all jobs of the request."""
+        return [job for data in request.datasets for job in self.jobs_of(data, request)]
 
     def reported(self, request: Request, store: Store) -> list[Job]:
         """Return the jobs whose records the table shows, whichever data are on this computer."""
@@ -74,8 +78,14 @@ class Experiment(ABC):
         """Return the table of the records, with the paper's numbers, and a dash where a record is missing."""
 
     @abstractmethod
+    def values_of(self, data: str, request: Request, store: Store) -> Any:
+        """Return what the table says about one data set, for JSON."""
+
     def values(self, request: Request, store: Store) -> dict[str, Any]:
-        """Return the same for JSON."""
+        """Return what the table says, for JSON."""
+        split = {"split": self.split} if self.split else {}
+        datasets = {data: self.values_of(data, request, store) for data in request.datasets}
+        return {"experiment": self.name, **split, "runs": request.runs, "datasets": datasets}
 
     def figures(self, request: Request, store: Store, folder: Path) -> list[Path]:
         """Draw the figures, and return the files written."""

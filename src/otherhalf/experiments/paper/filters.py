@@ -1,7 +1,5 @@
 """Low- and high-pass filters over homophily (``fig:compare different filters``), on redrawn edges of Cora."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -33,15 +31,10 @@ class Filters(Experiment):
     datasets = ("cora",)
     runs = 5
 
-    def jobs(self, request: Request) -> list[Job]:
+    def jobs_of(self, data: str, request: Request) -> list[Job]:
         """Return a job for every ratio, filter and seed."""
-        return [
-            job
-            for data in request.datasets
-            for ratio in RATIOS
-            for kind in MODELS
-            for job in _jobs(data, ratio, kind, request.runs)
-        ]
+        pairs = [(ratio, kind) for ratio in RATIOS for kind in MODELS]
+        return [job for ratio, kind in pairs for job in _jobs(data, ratio, kind, request.runs)]
 
     def table(self, request: Request, store: Store) -> Table:
         """Return a row for each ratio, with a column for each filter."""
@@ -64,20 +57,16 @@ class Filters(Experiment):
         ]
         return table
 
-    def values(self, request: Request, store: Store) -> dict[str, Any]:
-        """Return the points of each curve."""
-        datasets = {data: self._points(data, request, store) for data in request.datasets}
-        return {"experiment": self.name, "runs": request.runs, "datasets": datasets}
-
     def figures(self, request: Request, store: Store, folder: Path) -> list[Path]:
         """Draw ``filters.png`` and ``.svg``: solid lines for low and high, dotted for both as printed."""
         from otherhalf.report.charts import filter_curves
 
-        points = [point for data in request.datasets for point in self._points(data, request, store)]
+        points = [point for data in request.datasets for point in self.values_of(data, request, store)]
         rows = [point for point in points if point["mean"] is not None]
         return [*filter_curves(rows, folder / "filters.png")] if rows else []
 
-    def _points(self, data: str, request: Request, store: Store) -> list[dict[str, Any]]:
+    def values_of(self, data: str, request: Request, store: Store) -> list[dict[str, Any]]:
+        """Return the points of each curve."""
         return [
             {
                 "homophily": ratio,

@@ -1,7 +1,5 @@
 """The numbers in the paper, by the labels of its tables; accuracies in percent."""
 
-from __future__ import annotations
-
 DATASETS = (
     "cora",
     "citeseer",
@@ -96,13 +94,7 @@ ABLATION = {
 }  # fmt: skip
 
 # tab:GOAL_autotune: GOAL with learned coefficients, on five data sets.
-AUTOTUNE = {
-    "pubmed": 88.37,
-    "amazon_computers": 89.85,
-    "chameleon": 69.58,
-    "squirrel": 61.76,
-    "actor": 35.52,
-}
+AUTOTUNE = {"pubmed": 88.37, "amazon_computers": 89.85, "chameleon": 69.58, "squirrel": 61.76, "actor": 35.52}
 
 # tab:large_exp: with the official features, which ogbn_arxiv_tape does not have.
 ARXIV = {"gcn": 70.60, "gat": 70.52, "appnp": 70.56, "jknet": 70.90, "sage": 70.34, "goal": 71.25}

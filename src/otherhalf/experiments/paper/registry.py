@@ -1,7 +1,5 @@
 """Every experiment by name."""
 
-from __future__ import annotations
-
 from otherhalf.experiments.paper.ablation import Ablation
 from otherhalf.experiments.paper.arxiv import Arxiv
 from otherhalf.experiments.paper.autotune import Autotune

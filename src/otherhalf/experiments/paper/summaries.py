@@ -1,7 +1,5 @@
 """From the results of several runs to a cell of a table, or to values for JSON."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from otherhalf.experiments.runner.results import number

@@ -3,8 +3,6 @@
 Also the same comparison on published splits of graphs that the paper leaves out.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any, ClassVar
 
@@ -31,36 +29,31 @@ class ComparisonTable(Experiment):
     """Models in rows, data sets in columns, one protocol, and the settings that the search chose."""
 
     models = compared_models()
-    split: ClassVar[str]
     published: ClassVar[dict[str, dict[str, tuple[float, float]]]] = {}
+
+    def comparison(self, data: str, request: Request) -> Comparison:
+        """Return the comparison on one data set."""
+        params = params_of(request.models, read_tuned(data, packaged_settings(self.split)))
+        return Comparison(BenchmarkData.named(data, self.split), params, request.runs)
 
     def comparisons(self, request: Request) -> list[Comparison]:
         """Return one comparison per data set."""
-        return [
-            Comparison(
-                BenchmarkData.named(data, self.split),
-                params_of(request.models, read_tuned(data, packaged_settings(self.split))),
-                request.runs,
-            )
-            for data in request.datasets
-        ]
+        return [self.comparison(data, request) for data in request.datasets]
 
-    def jobs(self, request: Request) -> list[Job]:
+    def jobs_of(self, data: str, request: Request) -> list[Job]:
         """Return every fit, and the look-up of identical nodes on the same splits."""
-        return [job for each in self.comparisons(request) for job in (*each.jobs(), *_audits(each))]
+        comparison = self.comparison(data, request)
+        return [*comparison.jobs(), *_audits(comparison)]
 
-    def values(self, request: Request, store: Store) -> dict[str, Any]:
-        """Return the rows of each data set, with the paper's number and the gap to it in percent."""
-        datasets = {}
-        for each in self.comparisons(request):
-            rows = []
-            for row in each.rows(store):
-                values, paper = row_values(row), self._paper(each, row.model)
-                if paper is not None:
-                    values |= {"paper": paper, "gap": gap(row.test, paper)}
-                rows.append(values)
-            datasets[each.benchmark.data] = {"metric": each.benchmark.metric, "rows": rows}
-        return {"experiment": self.name, "split": self.split, "runs": request.runs, "datasets": datasets}
+    def values_of(self, data: str, request: Request, store: Store) -> dict[str, Any]:
+        """Return the rows, with the paper's number and the gap to it in percent."""
+        comparison, rows = self.comparison(data, request), []
+        for row in comparison.rows(store):
+            values, paper = row_values(row), self._paper(comparison, row.model)
+            if paper is not None:
+                values |= {"paper": paper, "gap": gap(row.test, paper)}
+            rows.append(values)
+        return {"metric": comparison.benchmark.metric, "rows": rows}
 
     def table(self, request: Request, store: Store) -> Table:
         """Return one column per data set: our numbers, and below them the paper's numbers and the gaps."""

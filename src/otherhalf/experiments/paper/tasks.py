@@ -1,7 +1,5 @@
 """Tasks of the paper's experiments: other coefficients, the missing half, the diagnosis, linear filters."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Homophily of learned, kNN and random halves with the same number of edges (``fig:comp_homophily``)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

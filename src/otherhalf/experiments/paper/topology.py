@@ -1,7 +1,5 @@
 """Homophily of the missing half (``fig:comp_homophily``), and of kNN and random graphs of the same size."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +47,9 @@ class Topology(Experiment):
     draws = True
     datasets = DATASETS
 
-    def jobs(self, request: Request) -> list[Job]:
-        """Return one job per data set and split."""
-        return [job for data in request.datasets for job in half_jobs(data, request.runs)]
+    def jobs_of(self, data: str, request: Request) -> list[Job]:
+        """Return one job per split."""
+        return half_jobs(data, request.runs)
 
     def table(self, request: Request, store: Store) -> Table:
         """Return a row for each data set."""
@@ -71,19 +69,16 @@ class Topology(Experiment):
         ]
         return table
 
-    def values(self, request: Request, store: Store) -> dict[str, Any]:
-        """Return mean, std and runs of each data set and topology, also of test nodes only."""
-        datasets: dict[str, Any] = {}
-        for data in request.datasets:
-            kinds, summaries = _read(data, request.runs, store)
-            datasets[data] = {"missing": kinds}
-            for key, ours in summaries.items():
-                values = summary_values(ours)
-                printed = PRINTED.get((data, key))
-                if printed is not None:
-                    values |= {"paper": printed, "gap": None if ours is None else ours.mean - printed}
-                datasets[data][key] = values
-        return {"experiment": self.name, "runs": request.runs, "datasets": datasets}
+    def values_of(self, data: str, request: Request, store: Store) -> dict[str, Any]:
+        """Return mean, std and runs of each topology, also of test nodes only."""
+        kinds, summaries = _read(data, request.runs, store)
+        values: dict[str, Any] = {"missing": kinds}
+        for key, ours in summaries.items():
+            values[key] = summary_values(ours)
+            printed = PRINTED.get((data, key))
+            if printed is not None:
+                values[key] |= {"paper": printed, "gap": None if ours is None else ours.mean - printed}
+        return values
 
     def figures(self, request: Request, store: Store, folder: Path) -> list[Path]:
         """Draw ``homophily.png`` and ``.svg`` for the data sets with a record of every run."""

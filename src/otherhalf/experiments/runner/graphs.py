@@ -1,7 +1,5 @@
 """The graphs of jobs: data sets by name, any other graph from a file named after its content."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path

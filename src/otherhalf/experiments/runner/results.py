@@ -1,7 +1,5 @@
 """Read the results of jobs from a store."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import reduce
 from operator import getitem

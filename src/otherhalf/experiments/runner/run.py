@@ -1,7 +1,5 @@
 """Run the jobs that have no record yet, and record each result as soon as it arrives."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The store of records: text that git can compare, one JSON line per finished run, never rewritten."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json

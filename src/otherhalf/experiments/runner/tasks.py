@@ -1,7 +1,5 @@
 """What a run does: open the graph, do the task, return a result. One function per task."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

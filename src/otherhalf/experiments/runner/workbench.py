@@ -1,7 +1,5 @@
 """The workbench: a store, and what is needed to run the jobs that it has no record of."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from otherhalf.errors import InputError, RunsFailed

@@ -6,8 +6,6 @@ fitted on the first split of the search; the best :data:`FINALISTS` also on the 
 the best mean over all splits is chosen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import mean

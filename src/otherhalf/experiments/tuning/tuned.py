@@ -1,7 +1,5 @@
 """The settings chosen by the search: one file per protocol and data set, with the paper's numbers."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Iterable, Mapping

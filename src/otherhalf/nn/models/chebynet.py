@@ -1,7 +1,5 @@
 """ChebyNet."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

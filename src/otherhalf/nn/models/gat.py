@@ -1,7 +1,5 @@
 """GAT."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """GPR-GNN."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

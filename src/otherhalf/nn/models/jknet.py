@@ -1,7 +1,5 @@
 """JKNet."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from otherhalf.nn.backbone import Architecture

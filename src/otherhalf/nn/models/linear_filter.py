@@ -1,7 +1,5 @@
 """Linear spectral filters as networks (Appendix B)."""
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 
 from otherhalf.errors import InputError

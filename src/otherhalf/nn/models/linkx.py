@@ -1,7 +1,5 @@
 """LINKX."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import torch

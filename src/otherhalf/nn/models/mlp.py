@@ -1,7 +1,5 @@
 """The multi-layer perceptron; it reads edges only through its trunk."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from torch import Tensor

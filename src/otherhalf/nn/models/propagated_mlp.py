@@ -1,7 +1,5 @@
 """The common base of APPNP and GPR-GNN."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every model by name. A new model is one file with its module and one entry here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any

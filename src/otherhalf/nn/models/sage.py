@@ -1,7 +1,5 @@
 """GraphSAGE."""
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 
 from otherhalf.nn.backbone import Backbone, SparseLinear

@@ -4,8 +4,6 @@
 compiler makes one vector instruction of each.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba

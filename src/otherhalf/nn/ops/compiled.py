@@ -1,7 +1,5 @@
 """Loops over the rows of a sparse matrix, compiled by numba and divided among threads."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """X W for dense X: tall matrices times small ones, by oneDNN where torch has it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

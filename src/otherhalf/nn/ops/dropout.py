@@ -1,7 +1,5 @@
 """Dropout that draws many decisions from one random number."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import torch

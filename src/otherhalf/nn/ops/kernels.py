@@ -1,7 +1,5 @@
 """A CSR matrix times a dense one, row by row."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 
