@@ -17,7 +17,7 @@ from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.seeds import generator
 from otherhalf.training.loop import TrainingSettings, seeded
 from otherhalf.training.metrics import score
-from otherhalf.training.supervised import check_trainable, class_probabilities, fit_supervised
+from otherhalf.training.supervised import Supervision, check_trainable, class_probabilities, fit_supervised
 
 Vector = npt.NDArray[Any]
 
@@ -262,6 +262,6 @@ def filter_accuracy(
     arguments = PreparedGraph(graph, Scaling.fit(graph.x, "auto")).arguments(["normalized"])
     with seeded(seed):
         module = LinearFilterNetwork(*graph.sizes, architecture, kind=kind)
-        history = fit_supervised(module, arguments, graph, split, training or TrainingSettings())
+        history = fit_supervised(module, arguments, graph, training or TrainingSettings(), Supervision(split))
     test = score("accuracy", class_probabilities(module, *arguments), graph.y, split.test)
     return {"test": None if np.isnan(test) else test, "val": history.best_score[0], "epochs": history.epochs}

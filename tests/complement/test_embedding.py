@@ -20,6 +20,7 @@ from otherhalf.nn.inputs import Scaling
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import Monitor, TrainingSettings
+from otherhalf.training.supervised import Supervision
 
 SHORT = TrainingSettings(epochs=6, patience=100)
 QUICK = ComplementSettings(
@@ -153,7 +154,7 @@ def test_find_missing_half(graph, split, follow, kind, k):
 def test_pairs_are_those_of_the_learned_embedding(graph, split):
     half = find_missing_half(graph, split, seed=0, follow="heterophily", settings=QUICK)
     prepared = PreparedGraph(graph, Scaling.fit(graph.x, "auto"))
-    embedding, again = learn_missing_half(prepared, split, "homophily", QUICK, 0)
+    embedding, again = learn_missing_half(prepared, "homophily", QUICK, Supervision(split))
     assert np.array_equal(half.pairs, again.pairs)
     z = embedding(prepared)
     assert torch.equal(z, embedding.head(embedding.encoder.embed(prepared)))
@@ -233,11 +234,11 @@ def test_labels_of_training_nodes_do_matter(graph, split):
 def test_every_stage_has_a_checkpoint_and_a_second_run_trains_nothing(graph, split, tmp_path):
     prepared, steps = PreparedGraph(graph, Scaling.fit(graph.x, "auto")), []
     monitor = Monitor(tmp_path, "run", lambda *step: steps.append(step))
-    _, half = learn_missing_half(prepared, split, "homophily", QUICK, 0, monitor=monitor)
+    _, half = learn_missing_half(prepared, "homophily", QUICK, Supervision(split, monitor=monitor))
     assert {path.name for path in tmp_path.iterdir()} == {"encoder-mlp.safetensors", "head.safetensors"}
     trained = [(stage, epoch, 6) for stage in ("encoder-mlp", "head") for epoch in range(1, 7)]
     assert steps == [*trained, ("search", 80, 80)]
     steps.clear()
-    _, again = learn_missing_half(prepared, split, "homophily", QUICK, 0, monitor=monitor)
+    _, again = learn_missing_half(prepared, "homophily", QUICK, Supervision(split, monitor=monitor))
     assert steps == [("search", 80, 80)]
     assert np.array_equal(half.pairs, again.pairs)

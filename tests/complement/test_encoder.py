@@ -20,6 +20,7 @@ from otherhalf.nn.models.registry import MODELS, build
 from otherhalf.nn.prepared import OPERATORS, PreparedGraph
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import Monitor, TrainingSettings
+from otherhalf.training.supervised import Supervision
 
 KINDS = ["mlp", "gcn", "gat", "structure"]
 ARCHITECTURE = Architecture(hidden=16, dropout=0.5)
@@ -84,7 +85,7 @@ def test_only_the_structure_encoder_reads_adjacency_rows(graph, prepared):
 def test_pretraining_selects_by_the_metric_it_is_given(kind):
     graph = contextual_sbm(num_nodes=120, num_classes=2, num_features=6, signal=0.5, homophily=0.6, seed=3)
     split, prepared = make_split(graph, "uniform", seed=0), prepare(graph)
-    encoder = pretrain(prepared, split, encoder_settings(kind, epochs=20), seed=0, metric="roc_auc")
+    encoder = pretrain(prepared, encoder_settings(kind, epochs=20), Supervision(split, metric="roc_auc"))
     history = encoder.history
     assert history.best_epoch == max(range(history.epochs), key=lambda epoch: history.scores[epoch])
     probabilities = encoder.probabilities(prepared)[split.val]
@@ -94,7 +95,7 @@ def test_pretraining_selects_by_the_metric_it_is_given(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_pretraining_learns_and_keeps_its_best_epoch(graph, split, prepared, kind):
-    encoder = pretrain(prepared, split, encoder_settings(kind, epochs=40, lr=0.02), seed=0)
+    encoder = pretrain(prepared, encoder_settings(kind, epochs=40, lr=0.02), Supervision(split))
     assert encoder.kind == kind
     logits = logits_of(encoder, prepared)
     accuracy = float((logits.argmax(1).numpy() == graph.y)[split.val].mean())
@@ -108,10 +109,10 @@ def test_a_seed_determines_the_encoder_and_the_callers_numbers_go_on(graph, spli
     torch.manual_seed(3)
     expected = torch.rand(2)
     torch.manual_seed(3)
-    first = pretrain(prepared, split, encoder_settings("gcn"), seed=0)
+    first = pretrain(prepared, encoder_settings("gcn"), Supervision(split))
     assert torch.equal(torch.rand(2), expected)
-    again = pretrain(prepared, split, encoder_settings("gcn"), seed=0)
-    other = pretrain(prepared, split, encoder_settings("gcn"), seed=1)
+    again = pretrain(prepared, encoder_settings("gcn"), Supervision(split))
+    other = pretrain(prepared, encoder_settings("gcn"), Supervision(split, 1))
     assert first.history == again.history
     assert torch.equal(first.embed(prepared), again.embed(prepared))
     assert not torch.equal(first.embed(prepared), other.embed(prepared))
@@ -122,8 +123,8 @@ def test_labels_of_other_nodes_are_out_of_reach(graph, split, prepared):
     y = graph.y.copy()
     y[outside] = (y[outside] + 1) % 3
     changed = replace(graph, y=y, classes=graph.classes)
-    first = pretrain(prepared, split, encoder_settings("structure"), seed=0)
-    second = pretrain(prepare(changed), split, encoder_settings("structure"), seed=0)
+    first = pretrain(prepared, encoder_settings("structure"), Supervision(split))
+    second = pretrain(prepare(changed), encoder_settings("structure"), Supervision(split))
     assert first.history == second.history
     assert torch.equal(first.embed(prepared), second.embed(prepare(changed)))
 
@@ -152,7 +153,7 @@ def test_auto_keeps_the_best_on_validation(graph, split, prepared, monkeypatch, 
     settings = encoder_settings("auto")
     architecture = replace(settings.architecture, norm="layer", residual=True)
     settings = replace(settings, architecture=architecture)
-    encoder = pretrain(prepared, split, settings, seed=0)
+    encoder = pretrain(prepared, settings, Supervision(split))
     assert encoder.kind == chosen.removesuffix("-plain")
     plain = chosen.endswith("-plain")
     built = encoder.module.architecture
@@ -160,16 +161,16 @@ def test_auto_keeps_the_best_on_validation(graph, split, prepared, monkeypatch, 
 
 
 def test_auto_gives_what_the_chosen_kind_gives_alone(graph, split, prepared):
-    auto = pretrain(prepared, split, encoder_settings("auto"), seed=0)
+    auto = pretrain(prepared, encoder_settings("auto"), Supervision(split))
     settings = replace(encoder_settings(auto.kind), architecture=auto.module.architecture)
-    alone = pretrain(prepared, split, settings, seed=0)
+    alone = pretrain(prepared, settings, Supervision(split))
     assert torch.equal(auto.embed(prepared), alone.embed(prepared))
 
 
 def test_stages_are_reported_and_checkpointed_by_kind(split, prepared, tmp_path):
     steps = []
     monitor = Monitor(tmp_path, "run", lambda *step: steps.append(step))
-    pretrain(prepared, split, encoder_settings("auto", epochs=2), seed=0, monitor=monitor)
+    pretrain(prepared, encoder_settings("auto", epochs=2), Supervision(split, monitor=monitor))
     assert steps == [(f"encoder-{kind}", done, 2) for kind in AUTO_KINDS for done in (1, 2)]
     assert {path.stem for path in tmp_path.iterdir()} == {f"encoder-{kind}" for kind in AUTO_KINDS}
 
@@ -179,7 +180,7 @@ def test_stages_are_reported_and_checkpointed_by_kind(split, prepared, tmp_path)
 
 def test_own_options_reach_the_model_and_the_others_have_their_defaults(split, prepared):
     settings = replace(encoder_settings("appnp", epochs=1), own_options={"teleport": 0.5, "steps": None})
-    module = pretrain(prepared, split, settings, seed=0).module
+    module = pretrain(prepared, settings, Supervision(split)).module
     assert (module.steps, module.teleport) == (10, 0.5)
 
 
@@ -189,5 +190,5 @@ def test_kinds_that_read_the_same_operator_share_it(graph, split, monkeypatch):
     make = OPERATORS[name]
     monkeypatch.setitem(OPERATORS, name, lambda adjacency: made.append(name) or make(adjacency))
     prepared = prepare(graph)
-    pretrain(prepared, split, encoder_settings("auto", epochs=1), seed=0).embed(prepared)
+    pretrain(prepared, encoder_settings("auto", epochs=1), Supervision(split)).embed(prepared)
     assert made == [name]  # for gcn and gcn-plain, and for the embedding

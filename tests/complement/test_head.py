@@ -15,6 +15,7 @@ from otherhalf.data.splits import split as make_split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.graph import Graph, Split
 from otherhalf.training.loop import Monitor, TrainingSettings, seeded
+from otherhalf.training.supervised import Supervision
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def test_dropout_in_training_only():
 @pytest.mark.parametrize("mean", [True, False])
 def test_first_loss_is_grouping_plus_ranking_on_the_training_nodes(graph, split, z_gnn, mean):
     settings = head_settings(mean_ranking_loss=mean)
-    _, history = train_head(graph, split, z_gnn, settings, 0, most_similar=True)
+    _, history = train_head(graph, z_gnn, settings, Supervision(split), most_similar=True)
     with seeded(0):
         z = Head(5, settings)(z_gnn[np.array(split.train)]).detach()
     lists = ranking_lists(graph.x, graph.y, split.train, 3)
@@ -69,7 +70,7 @@ def test_first_loss_is_grouping_plus_ranking_on_the_training_nodes(graph, split,
 
 @pytest.mark.parametrize("most_similar", [True, False])
 def test_score_counts_what_validation_nodes_find_among_training_nodes(graph, split, z_gnn, most_similar):
-    head, history = train_head(graph, split, z_gnn, head_settings(), 0, most_similar=most_similar)
+    head, history = train_head(graph, z_gnn, head_settings(), Supervision(split), most_similar=most_similar)
     z = head(z_gnn).detach().double().numpy()
     hits = []
     for i in split.val:
@@ -81,14 +82,14 @@ def test_score_counts_what_validation_nodes_find_among_training_nodes(graph, spl
 
 def test_fewer_training_nodes_than_are_looked_up(graph, z_gnn):
     few = Split(train=[0, 1, 2, 3], val=[4, 5, 6], test=[7])
-    _, history = train_head(graph, few, z_gnn, head_settings(), 0, most_similar=True)
+    _, history = train_head(graph, z_gnn, head_settings(), Supervision(few), most_similar=True)
     same = np.mean([[graph.y[i] == graph.y[j] for j in few.train] for i in few.val])
     assert history.scores == [[pytest.approx(same)]]  # all four are looked up, whatever the embedding
 
 
 def test_training_lowers_the_loss_and_keeps_the_best_weights(graph, split):
     z_gnn = torch.from_numpy(np.array(graph.x))
-    head, history = train_head(graph, split, z_gnn, head_settings(60), 0, most_similar=True)
+    head, history = train_head(graph, z_gnn, head_settings(60), Supervision(split), most_similar=True)
     assert history.losses[-1] < 0.9 * history.losses[0]
     assert history.best_score[0] > 0.4  # one in three by chance
     assert not head.training
@@ -97,12 +98,12 @@ def test_training_lowers_the_loss_and_keeps_the_best_weights(graph, split):
 def test_a_seed_determines_the_head_and_the_callers_numbers_go_on(graph, split, z_gnn):
     before = torch.get_rng_state()
     settings = head_settings(5, dropout=0.3)
-    first, history = train_head(graph, split, z_gnn, settings, 0, most_similar=True)
+    first, history = train_head(graph, z_gnn, settings, Supervision(split), most_similar=True)
     assert torch.equal(torch.get_rng_state(), before)
-    again, same = train_head(graph, split, z_gnn, settings, 0, most_similar=True)
+    again, same = train_head(graph, z_gnn, settings, Supervision(split), most_similar=True)
     assert history == same
     assert torch.equal(first(z_gnn), again(z_gnn))
-    other, _ = train_head(graph, split, z_gnn, settings, 1, most_similar=True)
+    other, _ = train_head(graph, z_gnn, settings, Supervision(split, 1), most_similar=True)
     assert not torch.equal(first(z_gnn), other(z_gnn))
 
 
@@ -111,15 +112,15 @@ def test_labels_of_other_nodes_are_out_of_reach(graph, split, z_gnn):
     y = graph.y.copy()
     y[outside] = -1
     changed = replace(graph, y=y, classes=graph.classes)
-    first, history = train_head(graph, split, z_gnn, head_settings(5), 0, most_similar=False)
-    second, same = train_head(changed, split, z_gnn, head_settings(5), 0, most_similar=False)
+    first, history = train_head(graph, z_gnn, head_settings(5), Supervision(split), most_similar=False)
+    second, same = train_head(changed, z_gnn, head_settings(5), Supervision(split), most_similar=False)
     assert history == same
     assert torch.equal(first(z_gnn), second(z_gnn))
 
 
 def test_candidates_of_the_ranking_lists_are_bounded(graph, split, z_gnn):
     settings = head_settings(max_candidates=6)
-    _, history = train_head(graph, split, z_gnn, settings, 0, most_similar=True)
+    _, history = train_head(graph, z_gnn, settings, Supervision(split), most_similar=True)
     with seeded(0):
         z = Head(5, settings)(z_gnn[np.array(split.train)]).detach()
     lists = ranking_lists(graph.x, graph.y, split.train, 3, max_candidates=6, seed=0)
@@ -131,14 +132,14 @@ def test_candidates_of_the_ranking_lists_are_bounded(graph, split, z_gnn):
 def test_every_epoch_is_reported(graph, split, z_gnn):
     steps = []
     monitor = Monitor(on_step=lambda *step: steps.append(step))
-    train_head(graph, split, z_gnn, head_settings(3), 0, most_similar=True, monitor=monitor)
+    train_head(graph, z_gnn, head_settings(3), Supervision(split, monitor=monitor), most_similar=True)
     assert steps == [("head", 1, 3), ("head", 2, 3), ("head", 3, 3)]
 
 
 def test_the_score_is_of_samples_where_there_are_many_nodes(graph, split, z_gnn, monkeypatch):
     monkeypatch.setattr(head_module, "VALIDATION_NODES", 5)
     monkeypatch.setattr(head_module, "VALIDATION_CANDIDATES", 7)
-    _, history = train_head(graph, split, z_gnn, head_settings(), 3, most_similar=True)
+    _, history = train_head(graph, z_gnn, head_settings(), Supervision(split, 3), most_similar=True)
     rng = np.random.default_rng(3)
     val, train = (
         np.sort(rng.choice(part, n, replace=False)) for part, n in ((split.val, 5), (split.train, 7))

@@ -15,7 +15,7 @@ from otherhalf.nn.models.registry import MODELS, build
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.training.loop import Monitor, TrainingSettings, seeded
 from otherhalf.training.metrics import METRICS, Metric, score
-from otherhalf.training.supervised import check_trainable, class_probabilities, fit_supervised
+from otherhalf.training.supervised import Supervision, check_trainable, class_probabilities, fit_supervised
 
 TWO = contextual_sbm(num_nodes=150, num_classes=2, num_features=6, homophily=0.6, signal=0.7, seed=4)
 PARTS = make_split(TWO, seed=0)
@@ -36,7 +36,7 @@ def test_loss_is_of_training_nodes_and_score_of_validation_nodes():
         def forward(self, scale):
             return logits * scale + 0 * self.weight
 
-    history = fit_supervised(Fixed(), (1.0,), graph, split, TrainingSettings(epochs=1))
+    history = fit_supervised(Fixed(), (1.0,), graph, TrainingSettings(epochs=1), Supervision(split))
     # Node 0 (class 0) has logits 2 : 0, node 1 (class 0) has 0 : 1.
     assert history.losses == pytest.approx([(np.log(1 + np.exp(-2)) + np.log(1 + np.exp(1))) / 2])
     # Node 2 (class 1) has 3 : 0 and is wrong, node 3 (class 1) has 0 : 0.5 and is right.
@@ -81,7 +81,7 @@ def val_loss(margins):
 @pytest.mark.parametrize(("metric", "best"), [("accuracy", 0), ("roc_auc", 1)])
 def test_the_metric_decides_which_epoch_is_kept(metric, best):
     settings = TrainingSettings(epochs=3)
-    history = fit_supervised(Scripted(*EPOCHS), (), EIGHT, EIGHT_SPLIT, settings, metric=metric)
+    history = fit_supervised(Scripted(*EPOCHS), (), EIGHT, settings, Supervision(EIGHT_SPLIT, metric=metric))
     expected = {"accuracy": [0.75, 0.5, 0.0], "roc_auc": [0.5, 1.0, 0.0]}
     assert [first for first, _ in history.scores] == expected[metric]
     assert history.best_epoch == best
@@ -96,7 +96,9 @@ def test_a_new_metric_that_needs_probabilities_selects_by_its_own_direction(monk
     values = [val_loss(margins) for margins in EPOCHS]
     assert len(set(values)) == 3
     settings = TrainingSettings(epochs=3)
-    history = fit_supervised(Scripted(*EPOCHS), (), EIGHT, EIGHT_SPLIT, settings, metric="log_loss")
+    history = fit_supervised(
+        Scripted(*EPOCHS), (), EIGHT, settings, Supervision(EIGHT_SPLIT, metric="log_loss")
+    )
     assert history.best_epoch == (np.argmax(values) if larger_is_better else np.argmin(values))
     sign = 1 if larger_is_better else -1
     assert [first for first, _ in history.scores] == pytest.approx([sign * value for value in values])
@@ -105,7 +107,7 @@ def test_a_new_metric_that_needs_probabilities_selects_by_its_own_direction(monk
 def test_a_tie_in_the_metric_is_decided_by_the_loss():
     ties = ([-3.0, -3.0, 0.1, 0.1], [-1.0, -1.0, 1.0, 1.0], [-0.1, -0.1, 0.1, 0.1])  # all four right
     settings = TrainingSettings(epochs=3)
-    history = fit_supervised(Scripted(*ties), (), EIGHT, EIGHT_SPLIT, settings)
+    history = fit_supervised(Scripted(*ties), (), EIGHT, settings, Supervision(EIGHT_SPLIT))
     assert history.scores == [[1.0, pytest.approx(-val_loss(m), abs=1e-6)] for m in ties]
     assert history.best_epoch == int(np.argmin([val_loss(margins) for margins in ties]))
 
@@ -113,15 +115,15 @@ def test_a_tie_in_the_metric_is_decided_by_the_loss():
 def test_an_unknown_metric_is_refused_before_anything_is_trained():
     module = Scripted(*EPOCHS)
     with pytest.raises(InputError, match="metric must be one of accuracy, roc_auc, not 'f1'"):
-        fit_supervised(module, (), EIGHT, EIGHT_SPLIT, TrainingSettings(epochs=3), metric="f1")
+        fit_supervised(module, (), EIGHT, TrainingSettings(epochs=3), Supervision(EIGHT_SPLIT, metric="f1"))
     assert float(module.weight.detach()) == 0
 
 
 def test_the_stage_is_reported():
     steps = []
     monitor = Monitor(on_step=lambda *step: steps.append(step))
-    options = {"stage": "encoder", "monitor": monitor}
-    fit_supervised(Scripted(*EPOCHS), (), EIGHT, EIGHT_SPLIT, TrainingSettings(epochs=3), **options)
+    by = Supervision(EIGHT_SPLIT, monitor=monitor)
+    fit_supervised(Scripted(*EPOCHS), (), EIGHT, TrainingSettings(epochs=3), by, stage="encoder")
     assert steps == [("encoder", done, 3) for done in (1, 2, 3)]
 
 
@@ -134,7 +136,7 @@ def test_labels_of_other_nodes_are_out_of_reach():
         module = torch.nn.Linear(1, 2)
         module.load_state_dict(start)
         x = torch.arange(8.0)[:, None]
-        history = fit_supervised(module, (x,), graph, EIGHT_SPLIT, TrainingSettings(epochs=5))
+        history = fit_supervised(module, (x,), graph, TrainingSettings(epochs=5), Supervision(EIGHT_SPLIT))
         results.append((history, module.weight.tolist()))
     assert results[0] == results[1]
 
@@ -153,7 +155,9 @@ def test_training_keeps_the_epoch_with_the_best_roc_auc(kind):
         module = build(kind, 6, 2, TWO.num_nodes, Architecture(hidden=8))
         plan = TrainingSettings(epochs=25)
         monitor = Monitor(on_step=remember)
-        history = fit_supervised(module, arguments, TWO, PARTS, plan, metric="roc_auc", monitor=monitor)
+        history = fit_supervised(
+            module, arguments, TWO, plan, Supervision(PARTS, metric="roc_auc", monitor=monitor)
+        )
     assert [first for first, _ in history.scores] == pytest.approx(seen, abs=1e-9)
     assert len(set(seen)) > 3
     assert seen[history.best_epoch] == pytest.approx(max(seen), abs=1e-9)

@@ -13,11 +13,11 @@ from otherhalf.complement.missing_half import MissingHalf
 from otherhalf.complement.search import dot_products, top_k
 from otherhalf.complement.settings import ComplementSettings
 from otherhalf.errors import InputError
-from otherhalf.graph import Split
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import IntArray
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import SILENT, Monitor
+from otherhalf.training.supervised import Supervision
 
 
 @dataclass(frozen=True)
@@ -37,33 +37,21 @@ class Embedding:
 
 
 def learn_missing_half(
-    prepared: PreparedGraph,
-    split: Split,
-    kind: str,
-    settings: ComplementSettings,
-    seed: int,
-    *,
-    metric: str = "accuracy",
-    monitor: Monitor = SILENT,
+    prepared: PreparedGraph, kind: str, settings: ComplementSettings, by: Supervision
 ) -> tuple[Embedding, MissingHalf]:
-    """Pretrain the encoder, train the head on its embedding, and search the missing half.
+    """Pretrain the encoder, train the head on its embedding, and search the pairs of the missing half.
 
     Args:
-        prepared: The graph.
-        split: Labels of ``train`` teach, labels of ``val`` select; no other label is read.
+        prepared: The graph, ready for models.
         kind: ``homophily`` joins the most similar nodes, ``heterophily`` the least similar ones.
         settings: Encoder, head and search.
-        seed: Seed of all random numbers.
-        metric: Metric on the validation nodes that selects the encoder.
-        monitor: Checkpoints and progress of the stages.
+        by: Split, seed, metric and monitor.
     """
-    encoder = pretrain(prepared, split, settings.encoder, seed, metric=metric, monitor=monitor)
+    encoder = pretrain(prepared, settings.encoder, by)
     z_gnn, most_similar = encoder.embed(prepared), kind == "homophily"
-    head, history = train_head(
-        prepared.graph, split, z_gnn, settings.head, seed, most_similar=most_similar, monitor=monitor
-    )
+    head, history = train_head(prepared.graph, z_gnn, settings.head, by, most_similar=most_similar)
     embedding = Embedding(encoder, head, history)
-    return embedding, search_missing_half(prepared, embedding, kind, settings, seed, monitor=monitor)
+    return embedding, search_missing_half(prepared, embedding, kind, settings, by.seed, monitor=by.monitor)
 
 
 def search_missing_half(

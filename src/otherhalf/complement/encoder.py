@@ -7,14 +7,13 @@ import torch
 from torch import Tensor
 
 from otherhalf.complement.settings import AUTO, WITHOUT_NORM, EncoderSettings
-from otherhalf.graph import Split
 from otherhalf.nn.backbone import Backbone
 from otherhalf.nn.models.registry import build, model_spec, resolve_options
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
 from otherhalf.training.checkpoint import History
-from otherhalf.training.loop import SILENT, Monitor, seeded
-from otherhalf.training.supervised import class_probabilities, fit_supervised
+from otherhalf.training.loop import seeded
+from otherhalf.training.supervised import Supervision, class_probabilities, fit_supervised
 
 AUTO_KINDS = ("mlp", "gcn", WITHOUT_NORM, "structure")
 """Encoders that ``auto`` trains.
@@ -47,49 +46,21 @@ class Encoder:
         return prepared.arguments(model_spec(self.kind).operators)
 
 
-def pretrain(
-    prepared: PreparedGraph,
-    split: Split,
-    settings: EncoderSettings,
-    seed: int,
-    *,
-    metric: str = "accuracy",
-    monitor: Monitor = SILENT,
-) -> Encoder:
-    """Train the encoder; with ``auto``, train each of AUTO_KINDS and keep the best on the validation nodes.
-
-    Args:
-        prepared: The graph.
-        split: Labels of ``train`` teach, labels of ``val`` select; no other label is read.
-        settings: Kind, architecture and training.
-        seed: Seed of weights and dropout.
-        metric: Metric on the validation nodes that selects.
-        monitor: Checkpoints and progress of the stages.
-    """
-    trained = [
-        _train_one(prepared, split, replace(settings, kind=kind), seed, metric, monitor)
-        for kind in (AUTO_KINDS if settings.kind == AUTO else (settings.kind,))
-    ]
+def pretrain(prepared: PreparedGraph, settings: EncoderSettings, by: Supervision) -> Encoder:
+    """Train the encoder on the training nodes; with ``auto``, every kind, and keep the best on validation."""
+    kinds = AUTO_KINDS if settings.kind == AUTO else (settings.kind,)
+    trained = [_train_one(prepared, replace(settings, kind=kind), by) for kind in kinds]
     return max(trained, key=lambda encoder: encoder.history.best_score)
 
 
-def _train_one(
-    prepared: PreparedGraph, split: Split, settings: EncoderSettings, seed: int, metric: str, monitor: Monitor
-) -> Encoder:
+def _train_one(prepared: PreparedGraph, settings: EncoderSettings, by: Supervision) -> Encoder:
     graph, kind, architecture = prepared.graph, settings.kind, settings.architecture
     if kind == WITHOUT_NORM:
         kind, architecture = "gcn", replace(architecture, norm="none", residual=False)
-    with seeded(seed):
+    with seeded(by.seed):
         module = build(kind, *graph.sizes, architecture, resolve_options(kind, settings.own_options))
         module.to(prepared.device)
-        history = fit_supervised(
-            module,
-            prepared.arguments(model_spec(kind).operators),
-            graph,
-            split,
-            settings.training,
-            metric=metric,
-            stage=f"encoder-{settings.kind}",
-            monitor=monitor,
-        )
+        arguments = prepared.arguments(model_spec(kind).operators)
+        stage = f"encoder-{settings.kind}"
+        history = fit_supervised(module, arguments, graph, settings.training, by, stage)
     return Encoder(kind, module, history)

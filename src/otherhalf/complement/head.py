@@ -12,11 +12,12 @@ from otherhalf.complement.pairs import ListedPairs
 from otherhalf.complement.ranking import ranking_lists, ranking_loss, true_scores
 from otherhalf.complement.search import dot_products, top_k
 from otherhalf.complement.settings import HeadSettings
-from otherhalf.graph import Graph, Split
+from otherhalf.graph import Graph
 from otherhalf.nn.ops.dropout import dropout
 from otherhalf.system.arrays import IntArray
 from otherhalf.training.checkpoint import History
-from otherhalf.training.loop import SILENT, Monitor, seeded, train
+from otherhalf.training.loop import seeded, train
+from otherhalf.training.supervised import Supervision
 
 VALIDATION_K = 10
 """Number of nearest (or farthest) training nodes of each validation node that measure the embedding."""
@@ -45,20 +46,14 @@ class Head(nn.Module):
 
 
 def train_head(
-    graph: Graph,
-    split: Split,
-    z_gnn: Tensor,
-    settings: HeadSettings,
-    seed: int,
-    *,
-    most_similar: bool,
-    monitor: Monitor = SILENT,
+    graph: Graph, z_gnn: Tensor, settings: HeadSettings, by: Supervision, *, most_similar: bool
 ) -> tuple[Head, History]:
     r"""Train the head by :math:`\mathcal{L} = \mathcal{L}_{grp} + \mathcal{L}_{rank}` on the training nodes.
 
     In the best epoch, the nearest training nodes of the validation nodes are most often of the same class
     (``most_similar``), or the farthest ones most often of another class.
     """
+    split, seed = by.split, by.seed
     train_nodes, train_labels = torch.from_numpy(split.train.copy()), torch.from_numpy(graph.y[split.train])
     lists = ranking_lists(
         graph.x, graph.y, split.train, settings.ranking_k, max_candidates=settings.max_candidates, seed=seed
@@ -92,7 +87,7 @@ def train_head(
             return (float(same if most_similar else 1 - same),)
 
         all_nodes = [torch.arange(len(train_nodes))]  # the lists hold positions among all training nodes
-        history = train(head, loss, all_nodes, score, settings.training, stage="head", monitor=monitor)
+        history = train(head, loss, all_nodes, score, settings.training, stage="head", monitor=by.monitor)
     return head, history
 
 

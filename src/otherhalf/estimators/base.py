@@ -28,7 +28,7 @@ from otherhalf.system.version import VERSION
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import Monitor, OnStep
 from otherhalf.training.metrics import check_metric, metric_named
-from otherhalf.training.supervised import check_trainable
+from otherhalf.training.supervised import Supervision, check_trainable
 
 
 class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
@@ -71,7 +71,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """
 
     @abstractmethod
-    def _fit(self, prepared: PreparedGraph, split: Split, settings: Any, monitor: Monitor) -> dict[str, Any]:
+    def _fit(self, prepared: PreparedGraph, settings: Any, by: Supervision) -> dict[str, Any]:
         """Learn, and return the attributes to set on the estimator.
 
         They must hold ``history_`` and ``seconds_``, and ``settings_`` where the fit decided some of them.
@@ -130,7 +130,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         if checkpoints is not None:
             monitor = Monitor(Path(checkpoints), self.run_identity(graph, split), on_step)
         prepared = PreparedGraph(graph, Scaling.fit(graph.x, settings.scaling), device=device)
-        learned = self._fit(prepared, split, settings, monitor)
+        learned = self._fit(prepared, settings, Supervision(split, self.seed, self.metric, monitor))
         # Attributes are set only now: a fit that fails leaves the result of an earlier one intact.
         self.settings_ = settings
         self.classes_ = graph.classes

@@ -11,14 +11,13 @@ from otherhalf.errors import InputError
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.presets import ARCHITECTURE, BEST, TRAINING
 from otherhalf.estimators.settings import BaselineSettings, check_settings
-from otherhalf.graph import Split
 from otherhalf.nn.backbone import Architecture, Backbone
 from otherhalf.nn.models.registry import MODELS, build, model_spec, resolve_options
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.seeds import generator
-from otherhalf.training.loop import Monitor, TrainingSettings, seeded
-from otherhalf.training.supervised import class_probabilities, fit_supervised
+from otherhalf.training.loop import TrainingSettings, seeded
+from otherhalf.training.supervised import Supervision, class_probabilities, fit_supervised
 
 
 class BaselineClassifier(NodeClassifier):
@@ -109,21 +108,12 @@ class BaselineClassifier(NodeClassifier):
         value = getattr(self, name)
         return getattr(default, name) if value is None else value
 
-    def _fit(
-        self, prepared: PreparedGraph, split: Split, settings: BaselineSettings, monitor: Monitor
-    ) -> dict[str, Any]:
+    def _fit(self, prepared: PreparedGraph, settings: BaselineSettings, by: Supervision) -> dict[str, Any]:
         started, graph = time.perf_counter(), prepared.graph
         with seeded(self.seed):
             module = build(self.kind, *graph.sizes, settings.architecture, settings.own_options)
-            history = fit_supervised(
-                module.to(prepared.device),
-                prepared.arguments(model_spec(self.kind).operators),
-                graph,
-                split,
-                settings.training,
-                metric=self.metric,
-                monitor=monitor,
-            )
+            arguments = prepared.arguments(model_spec(self.kind).operators)
+            history = fit_supervised(module.to(prepared.device), arguments, graph, settings.training, by)
         seconds = {"train": time.perf_counter() - started}
         return {"_module": module, "history_": {"classifier": history}, "seconds_": seconds}
 

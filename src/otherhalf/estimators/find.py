@@ -17,7 +17,7 @@ from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.device import usable_device
 from otherhalf.system.fields import one_of
 from otherhalf.training.loop import Monitor, OnStep
-from otherhalf.training.supervised import check_trainable
+from otherhalf.training.supervised import Supervision, check_trainable
 
 
 def find_missing_half(
@@ -55,6 +55,7 @@ def find_missing_half(
     diagnosed = time.perf_counter() - started
     kind = opposite(diagnosis.follow(follow))
     prepared = PreparedGraph(graph, Scaling.fit(graph.x, chosen.scaling), device=usable_device(device))
-    _, half = learn_missing_half(prepared, split, kind, complement, seed, monitor=Monitor(on_step=on_step))
+    by = Supervision(split, seed, monitor=Monitor(on_step=on_step))
+    _, half = learn_missing_half(prepared, kind, complement, by)
     half.seconds.update(diagnose=diagnosed, total=time.perf_counter() - started)
     return half

@@ -27,8 +27,8 @@ from otherhalf.system.arrays import FloatArray
 from otherhalf.system.fields import one_of
 from otherhalf.system.seeds import generator
 from otherhalf.training.checkpoint import History
-from otherhalf.training.loop import SILENT, Monitor, seeded
-from otherhalf.training.supervised import class_probabilities, fit_supervised
+from otherhalf.training.loop import seeded
+from otherhalf.training.supervised import Supervision, class_probabilities, fit_supervised
 
 COEFFICIENT_NAMES = ("alpha", "beta", "gamma", "delta")
 HALF_FIELDS = ("num_nodes", "kind", "k", "candidates", "encoder", "seconds")
@@ -130,26 +130,20 @@ class GOALClassifier(NodeClassifier):
         super()._check_fit(graph, split, settings)
         check_memory(fit_bytes(graph, len(split.train), settings.complement, settings.goal.architecture))
 
-    def _fit(
-        self, prepared: PreparedGraph, split: Split, settings: Settings, monitor: Monitor
-    ) -> dict[str, Any]:
+    def _fit(self, prepared: PreparedGraph, settings: Settings, by: Supervision) -> dict[str, Any]:
         times = [time.perf_counter()]
-        graph = prepared.graph
+        graph, split = prepared.graph, by.split
         visible = np.concatenate([split.train, split.val])
         diagnosis = diagnose(graph, nodes=visible, seed=self.seed)
         times.append(time.perf_counter())
         kind = opposite(diagnosis.follow(self.follow))
-        embedding, half = learn_missing_half(
-            prepared, split, kind, settings.complement, self.seed, metric=self.metric, monitor=monitor
-        )
+        embedding, half = learn_missing_half(prepared, kind, settings.complement, by)
         times.append(time.perf_counter())
         encoder = embedding.encoder
         settings = resolve_architecture(
             settings, encoder.kind, encoder.module.architecture, self._overrides()
         )
-        module, history = train_classifier(
-            prepared, half, split, settings.goal, self.seed, metric=self.metric, monitor=monitor
-        )
+        module, history = train_classifier(prepared, half, settings.goal, by)
         share = 0.0
         if settings.goal.blend:
             own = class_probabilities(module, *arguments(prepared, half))
@@ -246,22 +240,11 @@ def build_goal(sizes: tuple[int, int, int], settings: GOALSettings) -> GOAL:
 
 
 def train_classifier(
-    prepared: PreparedGraph,
-    half: MissingHalf,
-    split: Split,
-    settings: GOALSettings,
-    seed: int,
-    *,
-    metric: str = "accuracy",
-    monitor: Monitor = SILENT,
+    prepared: PreparedGraph, half: MissingHalf, settings: GOALSettings, by: Supervision
 ) -> tuple[GOAL, History]:
     """Train a classifier over the given and the missing half."""
-    graph = prepared.graph
-    with seeded(seed):
-        module = build_goal(graph.sizes, settings)
-        module.to(prepared.device)
-        inputs = arguments(prepared, half)
-        history = fit_supervised(
-            module, inputs, graph, split, settings.training, metric=metric, monitor=monitor
-        )
+    graph, inputs = prepared.graph, arguments(prepared, half)
+    with seeded(by.seed):
+        module = build_goal(graph.sizes, settings).to(prepared.device)
+        history = fit_supervised(module, inputs, graph, settings.training, by)
     return module, history

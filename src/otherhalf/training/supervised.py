@@ -1,5 +1,6 @@
 """Supervised training of a node classifier: cross-entropy on train, early stopping on val."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,23 @@ from otherhalf.system.arrays import UNKNOWN, FloatArray
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import SILENT, Monitor, TrainingSettings, train
 from otherhalf.training.metrics import metric_named
+
+
+@dataclass(frozen=True)
+class Supervision:
+    """What a fit learns by.
+
+    Attributes:
+        split: Labels of ``train`` teach, labels of ``val`` select; no other label is read.
+        seed: Seed of weights, dropout and samples.
+        metric: Name of the metric that the validation nodes select by.
+        monitor: Keeps the state of the stages, and is given their progress.
+    """
+
+    split: Split
+    seed: int = 0
+    metric: str = "accuracy"
+    monitor: Monitor = SILENT
 
 
 def check_trainable(graph: Graph, split: Split) -> None:
@@ -33,25 +51,21 @@ def fit_supervised(
     module: nn.Module,
     arguments: tuple[Any, ...],
     graph: Graph,
-    split: Split,
     settings: TrainingSettings,
-    *,
-    metric: str = "accuracy",
+    by: Supervision,
     stage: str = "classifier",
-    monitor: Monitor = SILENT,
 ) -> History:
     """Train a classifier by cross-entropy; keep the weights with the best metric, then loss, on validation.
 
     Args:
         module: The classifier.
-        arguments: Its arguments.
+        arguments: What it is called with.
         graph: The graph; only the labels of train and val nodes are read.
-        split: The training and validation nodes.
         settings: Learning rate, decay, length and patience.
-        metric: Name of the metric.
+        by: Split, metric and monitor.
         stage: Name of this training among the stages of a fit.
-        monitor: Checkpoint and progress of the stage.
     """
+    split = by.split
     device = next(module.parameters()).device
     # Copies of the labels of the two parts: the code below cannot read any other label.
     train_labels = torch.full((graph.num_nodes,), UNKNOWN)
@@ -60,7 +74,7 @@ def fit_supervised(
     val_codes = np.array(graph.y[split.val])
     train_nodes, val_nodes = (torch.from_numpy(np.array(p)).to(device) for p in (split.train, split.val))
     val_labels = torch.from_numpy(val_codes).to(device)
-    quality = metric_named(metric).quality_of_logits
+    quality = metric_named(by.metric).quality_of_logits
 
     def loss(batch: Tensor) -> Tensor:
         return F.cross_entropy(module(*arguments)[batch], train_labels[batch])
@@ -69,7 +83,7 @@ def fit_supervised(
         logits = module(*arguments)[val_nodes]
         return quality(logits.cpu().numpy(), val_codes), -float(F.cross_entropy(logits, val_labels))
 
-    return train(module, loss, [train_nodes], score, settings, stage=stage, monitor=monitor)
+    return train(module, loss, [train_nodes], score, settings, stage=stage, monitor=by.monitor)
 
 
 def class_probabilities(module: nn.Module, *arguments: Any) -> FloatArray:

@@ -16,7 +16,7 @@ from otherhalf.nn.models.linear_filter import FILTERS, LinearFilter, LinearFilte
 from otherhalf.nn.ops.sparse import normalized_adjacency
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.training.loop import TrainingSettings, seeded
-from otherhalf.training.supervised import fit_supervised
+from otherhalf.training.supervised import Supervision, fit_supervised
 
 # A path 0 – 1 – 2 and a node alone: Â has 1/√2 at (0, 1) and (1, 2).
 PATH = normalized_adjacency(symmetric_adjacency(np.array([[0, 1], [1, 2]]), 4))
@@ -90,7 +90,9 @@ def test_the_printed_pair_trains_alike_to_the_last_bit():
     histories = []
     for module in (low, high):
         with seeded(0):  # the same dropout
-            histories.append(fit_supervised(module, arguments, graph, split, TrainingSettings(epochs=20)))
+            histories.append(
+                fit_supervised(module, arguments, graph, TrainingSettings(epochs=20), Supervision(split))
+            )
     assert histories[0] == histories[1]
     assert torch.equal(low(*arguments), high(*arguments))
     assert torch.equal(low.layers[0].linear.weight, -high.layers[0].linear.weight)

@@ -21,7 +21,7 @@ from otherhalf.spectral import NORMALIZATIONS, filter_accuracy, spectral_range
 from otherhalf.system.arrays import FloatArray
 from otherhalf.training.loop import TrainingSettings
 from otherhalf.training.metrics import score
-from otherhalf.training.supervised import class_probabilities
+from otherhalf.training.supervised import Supervision, class_probabilities
 
 Task = Callable[[Job, Graph, Split, str], dict[str, Any]]
 """Does a job on its graph and split, on a device, and returns the result."""
@@ -140,7 +140,7 @@ def train_on_half(
     """
     prepared, _ = model.prepare(graph)
     half = model.missing_half_
-    module, _ = train_classifier(prepared, half, split, settings, model.seed, metric=model.metric)
+    module, _ = train_classifier(prepared, half, settings, Supervision(split, model.seed, model.metric))
     return module, class_probabilities(module, *arguments(prepared, half))
 
 
