@@ -1,7 +1,7 @@
-"""The whole way once: tables in, diagnosis, missing half, classifier, predictions out.
+"""From tables to predictions: diagnosis, missing half, classifier.
 
 Runs on a built-in graph whose edges mostly join unlike nodes. The MLP and the GCN beside GOAL have the same
-frame as its encoder: norm, residual, dropout. Everything is written to the folder ``demo``.
+architecture as its encoder: norm, residual, dropout. Everything is written to the folder ``demo``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GRAPH = "csbm:nodes=2000,classes=5,features=16,degree=10,homophily=0.1,signal=2.
 
 
 def main() -> None:
-    """Write a graph as two tables, read it back as a user would, and go the whole way."""
+    """Write a graph as two tables, read it back as a user would, fit, score and predict."""
     nodes, edges = write_tables(oh.load(GRAPH), OUT)
     graph = oh.read_tables(nodes, edges)
     split = oh.split(graph, "uniform", seed=0)
@@ -30,7 +30,7 @@ def main() -> None:
 
     model = oh.GOALClassifier(seed=0).fit(graph, split)
     half = model.missing_half_
-    print(f"3. {half!r}; homophily of what test nodes found: {half.homophily(graph.y, split.test):.3f}\n")
+    print(f"3. {half!r}; homophily of the pairs of test nodes: {half.homophily(graph.y, split.test):.3f}\n")
 
     print("4. Accuracy on the test nodes:")
     for kind in ("mlp", "gcn"):

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +16,14 @@ from otherhalf.cli import main
 from otherhalf.complement import encoder
 from otherhalf.data.source import READERS, Reader, open_data
 from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.experiments.compare import compare
 from otherhalf.experiments.paper.experiment import Experiment
 from otherhalf.experiments.paper.registry import EXPERIMENTS
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.executor import EXECUTORS, run_jobs
+from otherhalf.experiments.runner.graphs import GraphFolder
+from otherhalf.experiments.runner.store import Store
+from otherhalf.experiments.runner.workbench import Workbench
 from otherhalf.experiments.table import Table
 from otherhalf.nn.backbone import Backbone, SparseLinear
 from otherhalf.nn.models.registry import MODELS, ModelSpec, Option
@@ -113,6 +118,32 @@ def test_a_metric(monkeypatch, run):
     status, out, err = run(*words, "--metric", "balanced", "--json")
     assert status == 0, err
     assert json.loads(out)["metric"] == "balanced"
+
+
+def test_a_metric_of_which_less_is_better(monkeypatch):
+    """The worst trial was chosen, and the worst model was listed first."""
+    error = Metric(
+        "error", "error", lambda scores, y: 1 - balanced_accuracy(scores, y), larger_is_better=False
+    )
+    monkeypatch.setitem(METRICS, "error", error)
+    graph = contextual_sbm(num_nodes=150, num_classes=2, num_features=6, signal=4.0, seed=0)
+    with tempfile.TemporaryDirectory() as folder:
+        workbench = Workbench(Store(Path(folder)), executor=here, graphs=GraphFolder(Path(folder) / "graphs"))
+        result = compare(graph, ["mlp", "gcn"], workbench, runs=2, budget=3, metric="error")
+        for model in ("mlp", "gcn"):
+            trials = [
+                r.result["val"] for r in workbench.store.records("trial", model=model) if r.job.seed == 50
+            ]
+            chosen = [r for r in workbench.store.records("trial", model=model) if r.job.seed == 51]
+            finalists = [
+                r.result["val"]
+                for r in workbench.store.records("trial", model=model)
+                if r.job.seed == 50 and r.job.options in [c.job.options for c in chosen]
+            ]
+            assert max(finalists) <= sorted(trials)[1]
+    tests = [float(row[1].strip("*").split(" ")[0]) for row in result.table().rows]
+    assert tests == sorted(tests)
+    assert result.table().rows[0][1].startswith("**")
 
 
 def test_a_reader(monkeypatch, tmp_path, run):

@@ -61,7 +61,7 @@ def test_a_wrong_option_is_one_line(capsys, monkeypatch):
     status, out, err = outcome_of(None, capsys)
     assert (status, out) == (2, "")
     assert err.startswith("otherhalf: ")
-    assert err.endswith("`otherhalf --help` tells what it takes\n")
+    assert err.endswith("see `otherhalf --help`\n")
     assert err.count("\n") == 1
 
 

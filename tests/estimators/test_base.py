@@ -1,5 +1,6 @@
 """What every estimator has in common: checks, order of nodes, prediction, scores, files, work done once."""
 
+import copy
 import pickle
 from collections import Counter
 
@@ -10,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from otherhalf import BaselineClassifier, GOALClassifier, Graph, InputError, Split, split
 from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.estimators import goal
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.nn import prepared
 from otherhalf.nn.ops import sparse
@@ -116,8 +118,13 @@ def test_classes_are_compared_by_name_not_by_code():
 def test_a_class_that_the_fit_never_saw():
     unseen = graph(["cat", "emu", "cat", "dog"])
     assert Given(PROBABILITIES, ["cat", "dog"]).score(unseen) == 3 / 4
-    with pytest.raises(InputError, match="ROC-AUC has no place for a class that the fit did not have"):
+    with pytest.raises(InputError, match="ROC-AUC needs nodes of classes that the fit had"):
         Given(PROBABILITIES, ["cat", "dog"], metric="roc_auc").score(unseen)
+
+
+def test_a_score_that_is_undefined_is_no_number():
+    with pytest.raises(InputError, match="ROC-AUC is undefined on these nodes"):
+        Given(PROBABILITIES, ["cat", "dog"], metric="roc_auc").score(graph(["cat", "", "cat", ""]))
 
 
 # ---------------------------------------------------------------------- work done once
@@ -153,6 +160,17 @@ def test_a_fit_with_its_predictions_makes_everything_once(made, tmp_path):
     assert made == {"inputs": 1, "normalized": 1, "normalized_with_loops": 1, "normalised": 3}
 
 
+def test_the_missing_half_of_new_nodes_is_searched_once(monkeypatch):
+    known = Graph(edges=TWO.edges[:, (TWO.edges < 100).all(axis=0)], x=TWO.x[:100], y=TWO.y[:100])
+    model = clone(QUICK["goal"]).fit(known, split(known, seed=0))
+    searches = []
+    search = goal.search_pairs
+    monkeypatch.setattr(goal, "search_pairs", lambda *words: searches.append(1) or search(*words))
+    one, two = model.predict_proba(TWO), model.predict_proba(TWO)
+    assert np.array_equal(one, two)
+    assert len(searches) == 1
+
+
 def test_another_graph_is_made_ready_in_its_turn(made):
     model = clone(QUICK["baseline"]).fit(TWO, PARTS)
     other = Graph(edges=TWO.edges, x=TWO.x)
@@ -160,11 +178,11 @@ def test_another_graph_is_made_ready_in_its_turn(made):
     assert made["inputs"] == made["mean_with_loops"] == 2
 
 
-def test_the_last_graph_is_not_pickled():
+def test_a_copy_does_not_take_the_last_graph_with_it():
     model = clone(QUICK["goal"]).fit(TWO, PARTS)
-    copy = pickle.loads(pickle.dumps(model))
-    assert copy._cache is None
-    assert np.array_equal(copy.predict_proba(TWO), model.predict_proba(TWO))
+    for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert again._cache is None
+        assert np.array_equal(again.predict_proba(TWO), model.predict_proba(TWO))
 
 
 # ---------------------------------------------------------------------- splits

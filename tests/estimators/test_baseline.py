@@ -314,10 +314,10 @@ def test_options_of_other_models_are_refused(kind, name, value):
     [
         (
             {"kind": "transformer"},
-            "there is no baseline 'transformer': choose one of mlp, gcn, gat, appnp, sage, chebynet, "
-            "gprgnn, jknet, linkx, acmgcn, structure",
+            "kind must be one of mlp, gcn, gat, appnp, sage, chebynet, gprgnn, jknet, linkx, acmgcn, "
+            "structure, not 'transformer'",
         ),
-        ({"kind": "auto"}, "there is no baseline 'auto'"),
+        ({"kind": "auto"}, "kind must be one of mlp, .* not 'auto'"),
         ({"kind": "chebynet", "teleport": 0.1}, "chebynet has no option 'teleport': leave it out"),
         ({"kind": "appnp", "steps": 0}, "steps must be an integer ≥ 1, not 0"),
         ({"kind": "gprgnn", "steps": 2.5}, "steps must be an integer ≥ 1, not 2.5"),

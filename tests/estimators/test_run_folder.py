@@ -67,6 +67,14 @@ def finished(tmp_path_factory):
     return folder, fit_into(quick(), GRAPH, SPLIT, folder)
 
 
+def test_wrong_input_is_noticed_before_the_old_result_is_removed(tmp_path):
+    before = fit_into(quick(epochs=1), GRAPH, SPLIT, tmp_path)
+    for wrong in ({"metric": "f1"}, {"norm": "group"}, {"device": "tpu"}):
+        with pytest.raises(InputError):
+            fit_into(quick(**wrong), GRAPH, SPLIT, tmp_path)
+    assert json.loads((tmp_path / "result.json").read_text()) == before
+
+
 class TestFinished:
     def test_what_it_writes(self, finished):
         folder, result = finished
@@ -121,7 +129,7 @@ class TestFinished:
     )
     def test_resuming_it_with_anything_else_is_refused(self, finished, model, graph, parts):
         before = {path.name: path.read_bytes() for path in finished[0].iterdir()}
-        with pytest.raises(InputError, match="holds a finished fit of other data, settings or seed"):
+        with pytest.raises(InputError, match="holds a finished fit of other data, settings, seed or version"):
             fit_into(model, graph, parts, finished[0], resume=True)
         assert {path.name: path.read_bytes() for path in finished[0].iterdir()} == before
 

@@ -110,7 +110,7 @@ def test_packaged_settings_are_for_the_data_set_with_that_content(workbench, mon
     entry = replace(DATASETS["texas"], fingerprint=GRAPH.fingerprint, **sizes)
     monkeypatch.setitem(DATASETS, "texas", entry)
     rows = compare(named, ["gcn", "mlp"], workbench, runs=1).values()["rows"]
-    assert [row["settings_from"] for row in rows] == ["found before", "defaults"]
+    assert [row["settings_from"] for row in rows] == ["tuned before", "defaults"]
     assert rows[0]["settings"] == {"hidden": 17}
 
 

@@ -9,7 +9,8 @@ from otherhalf.experiments.models import compared_models, configuration, make_mo
 from otherhalf.experiments.paper.published import TABLE1
 from otherhalf.experiments.paper.table1 import Table1
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
-from otherhalf.nn.models.registry import MODELS
+from otherhalf.nn.models.registry import MODELS, Option
+from otherhalf.system.fields import number
 
 BENCHMARK = BenchmarkData("toy", "hash")
 NAMES = ("goal", *MODELS)
@@ -111,3 +112,10 @@ def test_a_table_resolves_settings_once_per_cell(monkeypatch, records):
     request = table.request()
     table.table(request, records)
     assert 0 < len(calls) <= len(request.models) * len(request.datasets) == 88
+
+
+def test_another_entry_of_the_same_name_is_resolved_again(monkeypatch):
+    assert configuration("appnp", {}, "accuracy")["settings"]["walks"]["teleport"] == 0.1
+    options = {**MODELS["appnp"].own_options, "teleport": Option(0.9, number(0, 1))}
+    monkeypatch.setitem(MODELS, "appnp", replace(MODELS["appnp"], own_options=options))
+    assert configuration("appnp", {}, "accuracy")["settings"]["walks"]["teleport"] == 0.9

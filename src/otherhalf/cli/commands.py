@@ -190,16 +190,16 @@ app.command()(search)
 
 @app.command()
 def datasets(as_json: Json = False) -> None:
-    """List the named data sets, and where each is found."""
+    """List the named data sets, and the file of each on this computer."""
     from otherhalf.data.catalog import DATASETS
     from otherhalf.data.folders import search_folders
 
     rows = []
     for entry in DATASETS.values():
-        found = [
+        files = [
             str(f / f"{entry.name}.npz") for f in search_folders() if (f / f"{entry.name}.npz").is_file()
         ]
-        rows.append({**vars(entry), "file": found[0] if found else None})
+        rows.append({**vars(entry), "file": files[0] if files else None})
     if as_json:
         _print({"datasets": rows}, "", as_json)
         return

@@ -73,7 +73,7 @@ def _one_line(error: Any) -> str:
     """Return typer's message on a wrong option as one line; empty where it has printed the help instead."""
     message = " ".join(error.format_message().split()).rstrip(".")
     command = error.ctx.command_path if error.ctx is not None else "otherhalf"
-    return message and f"{message[0].lower()}{message[1:]}: `{command} --help` tells what it takes"
+    return message and f"{message[0].lower()}{message[1:]}: see `{command} --help`"
 
 
 def _show_warning(message: Warning | str, *details: Any, **more: Any) -> None:

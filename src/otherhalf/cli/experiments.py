@@ -57,6 +57,10 @@ def compare(
     metric: Annotated[
         str, typer.Option(help="accuracy, or roc_auc for two classes; a named data set has its own metric.")
     ] = "accuracy",
+    settings: Annotated[
+        Path | None,
+        typer.Option(help="Folder of settings that `search` wrote; default: the package's."),
+    ] = None,
     store: StoreFolder = STORE,
     executor: ExecutorName = "processes",
     workers: Workers = None,
@@ -71,7 +75,16 @@ def compare(
     with _temporary_folder() as folder:
         workbench = _workbench(store, executor, workers, threads, device, folder)
         graph = open_graph()
-        result = run_comparison(graph, names, workbench, runs=runs, split=split, budget=budget, metric=metric)
+        result = run_comparison(
+            graph,
+            names,
+            workbench,
+            runs=runs,
+            split=split,
+            budget=budget,
+            metric=metric,
+            settings_folder=settings,
+        )
     _finish(workbench, result.values(), [(result.title, result.table())], as_json)
 
 

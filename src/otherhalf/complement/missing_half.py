@@ -13,14 +13,14 @@ from otherhalf.data.npz import read_arrays
 from otherhalf.errors import InputError
 from otherhalf.graph import symmetric_adjacency
 from otherhalf.nn.ops.sparse import SparseOperator, normalized_adjacency
-from otherhalf.system.arrays import UNKNOWN, IntArray
+from otherhalf.system.arrays import UNKNOWN, Frozen, IntArray
 from otherhalf.system.atomic import atomic_write, check_place
 
 KINDS = ("homophily", "heterophily")
 
 
 @dataclass(frozen=True, eq=False)
-class MissingHalf:
+class MissingHalf(Frozen):
     """The missing half of a graph's topology, and how it was learned.
 
     Attributes:

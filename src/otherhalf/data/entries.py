@@ -43,7 +43,7 @@ class DataSet:
     splits_fingerprint: str = ""
 
     def content_mismatch(self, graph: Graph) -> str:
-        """Return in words how the graph differs from this data set, splits apart; empty if it does not."""
+        """Return in words how the graph differs from this data set, ignoring splits; empty if it does not."""
         sizes = (graph.num_nodes, graph.num_edges, graph.num_classes, graph.num_features)
         expected = (self.nodes, self.edges, self.classes, self.features)
         if sizes != expected:

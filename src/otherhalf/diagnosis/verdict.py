@@ -154,7 +154,7 @@ class Diagnosis:
         text = (
             "The cosine similarities of connected and of random pairs differ by a K-S statistic of "
             f"D = {self.ks:.3f} ± {self.ks_std:.3f}, {above} {self.threshold:g}: the graph is "
-            f"{self.tendency}-prone, and the {_adjective(self.missing)} half is missing."
+            f"{self.tendency}-prone, and the {adjective(self.missing)} half is missing."
         )
         if abs(self.ks - self.threshold) < self.ks_std:
             text += " D is closer to the threshold than its spread, so the verdict is uncertain."
@@ -292,5 +292,6 @@ def opposite(tendency: str) -> str:
     return "heterophily" if tendency == "homophily" else "homophily"
 
 
-def _adjective(tendency: str) -> str:
+def adjective(tendency: str) -> str:
+    """Return the adjective of a tendency, as in "the homophilic half"."""
     return {"homophily": "homophilic", "heterophily": "heterophilic"}[tendency]

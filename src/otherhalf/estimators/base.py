@@ -40,7 +40,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     settings_type: ClassVar[type]
     identity: ClassVar[tuple[str, ...]] = ("seed", "device", "metric")
-    """Arguments beside the settings that decide a fit."""
+    """Arguments other than the settings that decide a fit."""
 
     seed: int
     metric: str
@@ -85,17 +85,20 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _parts(self) -> dict[str, nn.Module]:
         """Return the trained modules by their names in the model folder."""
 
-    def _check_fit(self, graph: Graph, split: Split, settings: Any) -> None:
-        """Raise InputError if this fit cannot be done."""
+    def check_fit(self, graph: Graph, split: Split) -> Any:
+        """Raise InputError if this fit cannot be done; return its settings."""
+        settings = self.resolved_settings(catalogue_name(graph))
+        usable_device(self.device)
         check_trainable(graph, split)
         check_metric(self.metric, graph.num_classes, graph.y[split.val])
+        return settings
 
     def _description(self) -> dict[str, Any]:
-        """Return what the model folder's JSON holds beside what every estimator writes."""
+        """Return what the model folder's JSON holds in addition to what every estimator writes."""
         return {}
 
     def _tensors(self) -> dict[str, Tensor]:
-        """Return tensors to save beside the weights."""
+        """Return tensors to save in addition to the weights."""
         return {}
 
     def _restore(self, description: dict[str, Any], tensors: dict[str, Tensor]) -> None:
@@ -122,14 +125,13 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             on_step: Progress callback (stage, done, total).
         """
         started = time.perf_counter()
-        settings = self.resolved_settings(catalogue_name(graph))
-        device = usable_device(self.device)
         split = make_split(graph, "uniform", self.seed) if split is None else split
-        self._check_fit(graph, split, settings)
+        settings = self.check_fit(graph, split)
         monitor = Monitor(on_step=on_step)
         if checkpoints is not None:
             monitor = Monitor(Path(checkpoints), self.run_identity(graph, split), on_step)
-        prepared = PreparedGraph(graph, Scaling.fit(graph.x, settings.scaling), device=device)
+        scaling = Scaling.fit(graph.x, settings.scaling)
+        prepared = PreparedGraph(graph, scaling, device=usable_device(self.device))
         learned = self._fit(prepared, settings, Supervision(split, self.seed, self.metric, monitor))
         # Attributes are set only now: a fit that fails leaves the result of an earlier one intact.
         self.settings_ = settings
@@ -194,11 +196,13 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         codes = {str(name): code for code, name in enumerate(self.classes_)}
         known = np.array([codes.get(str(name), len(codes)) for name in graph.classes])
         y, metric = known[graph.y[nodes]], metric_named(self.metric)
-        if metric.classes is not None and y.max() == len(codes):  # a class that no prediction can name
-            raise InputError(
-                f"{metric.title} has no place for a class that the fit did not have: leave it out"
-            )
-        return metric.function(self.predict_proba(graph)[nodes], y)
+        unseen = y.max() == len(codes)  # a class that no prediction can name: wrong in accuracy
+        if unseen and (metric.needs_probabilities or metric.classes is not None):
+            raise InputError(f"{metric.title} needs nodes of classes that the fit had: leave out the others")
+        value = metric.function(self.predict_proba(graph)[nodes], y)
+        if np.isnan(value):
+            raise InputError(f"{metric.title} is undefined on these nodes: score nodes of every class")
+        return value
 
     # ------------------------------------------------------------------ files
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from otherhalf.errors import InputError
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.presets import ARCHITECTURE, BEST, TRAINING
 from otherhalf.estimators.settings import BaselineSettings, check_settings
@@ -15,6 +14,7 @@ from otherhalf.nn.backbone import Architecture, Backbone
 from otherhalf.nn.models.registry import MODELS, build, model_spec, resolve_options
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
+from otherhalf.system.fields import one_of
 from otherhalf.system.seeds import generator
 from otherhalf.training.loop import TrainingSettings, seeded
 from otherhalf.training.supervised import Supervision, class_probabilities, fit_supervised
@@ -90,8 +90,7 @@ class BaselineClassifier(NodeClassifier):
 
     def resolved_settings(self, data_set: str = "") -> BaselineSettings:
         """Return the settings of a fit of any graph; raise InputError if one of them is not allowed."""
-        if self.kind not in MODELS:
-            raise InputError(f"there is no baseline {self.kind!r}: choose one of {', '.join(MODELS)}")
+        one_of(*MODELS).check("kind", self.kind)
         generator(self.seed)  # raises InputError if it is not a seed
         default = BEST.complement.encoder
         settings = BaselineSettings(

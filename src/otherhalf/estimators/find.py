@@ -38,7 +38,7 @@ def find_missing_half(
         split: Labels of ``train`` teach, labels of ``val`` select; no other label is read.
         seed: Seed of all random numbers.
         follow: Which verdict decides the missing half: ``ks``, ``labels`` (of train and val nodes), or a
-            tendency given outright, ``homophily`` or ``heterophily``.
+            tendency given directly, ``homophily`` or ``heterophily``.
         preset: ``best`` or ``paper``.
         settings: Settings of the complementation; default: those of the preset.
         device: ``cpu`` or ``cuda``.

@@ -42,7 +42,7 @@ class GOALClassifier(NodeClassifier):
         seed: Seed of all random numbers; two fits with one seed on one machine are bit-equal.
         metric: Metric that the validation nodes select by: ``accuracy``, or ``roc_auc`` for two classes.
         device: ``cpu`` or ``cuda``.
-        follow: Which verdict decides the missing half: ``ks``, ``labels``, or a tendency given outright,
+        follow: Which verdict decides the missing half: ``ks``, ``labels``, or a tendency given directly,
             ``homophily`` or ``heterophily``.
         encoder: ``auto``, or the name of a model (``gcn``, ``appnp``, ``structure``, …); a dictionary gives
             it options: ``{"kind": "appnp", "hidden": 128, "teleport": 0.2}``.
@@ -126,9 +126,11 @@ class GOALClassifier(NodeClassifier):
 
     # ------------------------------------------------------------------ learning
 
-    def _check_fit(self, graph: Graph, split: Split, settings: Settings) -> None:
-        super()._check_fit(graph, split, settings)
+    def check_fit(self, graph: Graph, split: Split) -> Settings:
+        """Raise InputError if this fit cannot be done, or needs too much memory; return its settings."""
+        settings: Settings = super().check_fit(graph, split)
         check_memory(fit_bytes(graph, len(split.train), settings.complement, settings.goal.architecture))
+        return settings
 
     def _fit(self, prepared: PreparedGraph, settings: Settings, by: Supervision) -> dict[str, Any]:
         times = [time.perf_counter()]
@@ -177,9 +179,13 @@ class GOALClassifier(NodeClassifier):
         known, nodes, half = self._known.count, prepared.graph.num_nodes, self.missing_half_
         if nodes == known:
             return half
-        z = self._embedding(prepared)
-        pairs = search_pairs(z, torch.arange(known, nodes), torch.arange(known), half.k, half.kind)
-        return replace(half, pairs=np.concatenate([half.pairs, pairs], axis=1), num_nodes=nodes)
+        if "missing half" not in prepared.derived:
+            z = self._embedding(prepared)
+            pairs = search_pairs(z, torch.arange(known, nodes), torch.arange(known), half.k, half.kind)
+            pairs = np.concatenate([half.pairs, pairs], axis=1)
+            prepared.derived["missing half"] = replace(half, pairs=pairs, num_nodes=nodes)
+        grown: MissingHalf = prepared.derived["missing half"]
+        return grown
 
     # ------------------------------------------------------------------ files
 

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 
 from otherhalf.data.predictions import write_predictions
+from otherhalf.diagnosis.verdict import adjective
 from otherhalf.errors import InputError
 from otherhalf.estimators.goal import GOALClassifier
 from otherhalf.graph import Graph, Split
 from otherhalf.system.atomic import atomic_write, check_folder
-from otherhalf.system.device import usable_device
 from otherhalf.system.process import peak_memory_mb
 from otherhalf.training.loop import OnStep
 from otherhalf.training.metrics import score
-from otherhalf.training.supervised import check_trainable
 
 RESULT_FILE = "result.json"
 PREDICTIONS_FILE = "predictions.csv"
@@ -45,8 +44,7 @@ def fit_into(
         return result_of(model, graph, split)
     # Wrong input is noticed before anything in the folder is touched.
     identity = _run_identity(model, graph, split)
-    check_trainable(graph, split)
-    usable_device(model.device)
+    model.check_fit(graph, split)
     check_folder(folder)
     if resume:
         earlier = _finished_result(folder, identity)
@@ -106,9 +104,9 @@ def summary(result: dict[str, Any]) -> str:
         ", ".join(f"{name} {value:.2f}" for name, value in layer.items()) for layer in result["coefficients"]
     )
     lines = [
-        f"{result['name'] or 'graph'}: {result['tendency']}-prone (D = {result['ks']:.3f}); found the "
-        f"{result['missing_half']} half, {result['missing_half_edges']:,} edges, with the encoder "
-        f"{result['encoder']}.",
+        f"{result['name'] or 'graph'}: {result['tendency']}-prone (D = {result['ks']:.3f}); the missing "
+        f"{adjective(result['missing_half'])} half has {result['missing_half_edges']:,} edges (encoder "
+        f"{result['encoder']}).",
         f"Accuracy: validation {result['val_accuracy']:.2%}, test "
         + ("unknown" if test is None else f"{test:.2%}")
         + f" ({result['split']} split, seed {result['seed']}, preset {result['preset']}).",
@@ -153,7 +151,7 @@ def _finished_result(folder: Path, identity: str) -> dict[str, Any] | None:
         raise InputError(f"{path} is damaged ({error}): delete it, or start without --resume") from error
     if result.get("run") != identity:
         raise InputError(
-            f"{folder} holds a finished fit of other data, settings or seed: give another --out, "
+            f"{folder} holds a finished fit of other data, settings, seed or version: give another --out, "
             "or drop --resume to replace it"
         )
     return result

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from otherhalf.data.entries import catalogue_name
@@ -61,8 +62,9 @@ class Compared:
         """Return the models, best first, and the difference of GOAL to each if GOAL is among them."""
         with_goal = any(row.difference is not None for row in self.rows)
         table = Table(["", "test", "validation", *(["GOAL minus it", "p"] if with_goal else []), "settings"])
-        rows = sorted(self.rows, key=lambda row: -row.test.mean)
-        tests = best_in_bold([str(row.test) for row in rows], [row.test.mean for row in rows])
+        quality = self.comparison.benchmark.quality
+        rows = sorted(self.rows, key=lambda row: -quality(row.test.mean))
+        tests = best_in_bold([str(row.test) for row in rows], [quality(row.test.mean) for row in rows])
         for row, test in zip(rows, tests, strict=True):
             cells = [title_of(row.model), test, f"{100 * row.validation.mean:.2f}"]
             if with_goal:
@@ -99,6 +101,7 @@ def compare(
     split: str = "uniform",
     budget: int = 0,
     metric: str = "accuracy",
+    settings_folder: Path | None = None,
 ) -> Compared:
     """Fit every model on the same splits and compare the scores.
 
@@ -112,6 +115,7 @@ def compare(
             reported (of published splits: the first ones). With 0, a data set of the catalogue has the
             settings that come with the package, and any other graph the defaults of each model.
         metric: Name of the metric; a data set of the catalogue has the metric of the catalogue.
+        settings_folder: Folder of the settings that `otherhalf search` wrote; default: that of the package.
     """
     check_metric(metric, graph.num_classes)
     available = _check_splits(graph, split, runs)
@@ -125,9 +129,10 @@ def compare(
         settings = {model: choice.params for model, choice in zip(models, choices, strict=True)}
         origin = dict.fromkeys(models, f"best of {budget}")
     else:
-        tuned = read_tuned(benchmark.data, packaged_settings(split)) if catalogue_name(graph) else {}
+        folder = settings_folder or packaged_settings(split)
+        tuned = read_tuned(benchmark.data, folder) if catalogue_name(graph) else {}
         settings = params_of(models, tuned)
-        origin = {model: "found before" if model in tuned else "defaults" for model in models}
+        origin = {model: "tuned before" if model in tuned else "defaults" for model in models}
     comparison = Comparison(benchmark, settings, runs)
     workbench.run(comparison.jobs())
     return Compared(comparison, comparison.rows(workbench.store), origin)

@@ -10,7 +10,7 @@ from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.baseline import BaselineClassifier
 from otherhalf.estimators.goal import GOALClassifier
 from otherhalf.experiments.runner.job import Job, canonical
-from otherhalf.nn.models.registry import MODELS
+from otherhalf.nn.models.registry import MODELS, ModelSpec
 from otherhalf.system.fields import to_dict
 
 GOAL = "goal"
@@ -57,12 +57,15 @@ def configuration(name: str, params: Mapping[str, Any], metric: str, data_set: s
         metric: Metric that the validation nodes select by.
         data_set: Name of the data set that the graph is by its content; empty for any other graph.
     """
-    full: dict[str, Any] = json.loads(_configuration(name, canonical(dict(params)), metric, data_set))
+    given, spec = canonical(dict(params)), MODELS.get(name)
+    full: dict[str, Any] = json.loads(_configuration(name, spec, given, metric, data_set))
     return full
 
 
-@lru_cache(maxsize=10_000)  # the same settings are resolved for every split of a table
-def _configuration(name: str, params: str, metric: str, data_set: str) -> str:
+@lru_cache(maxsize=10_000)
+def _configuration(name: str, spec: ModelSpec | None, params: str, metric: str, data_set: str) -> str:
+    # Cached, because the same settings are resolved for every split of a table. ``spec`` is part of the key,
+    # so that another entry of the same name is resolved again.
     given = json.loads(params)
     settings = to_dict(make_model(name, given, 0, metric).resolved_settings(data_set))
     return canonical({"params": given, "settings": _without_none(settings), "metric": metric})

@@ -54,6 +54,7 @@ class PreparedGraph:
         self.device = torch.device(device)
         self._num_known = graph.num_nodes if num_known is None else num_known
         self._operators: dict[tuple[str, Direction], Any] = {}
+        self.derived: dict[str, Any] = {}  # what the estimator that prepared the graph computed from it
 
     @cached_property
     def inputs(self) -> NodeInputs:

@@ -35,10 +35,14 @@ class Metric:
     classes: int | None = None
     needs_every_class: bool = False
 
+    @property
+    def sign(self) -> int:
+        """1, or −1 if a smaller value is better: a larger ``sign * value`` always is."""
+        return 1 if self.larger_is_better else -1
+
     def quality(self, probabilities: Scores, y: IntArray) -> float:
         """Return the value, with its sign changed if a smaller one is better."""
-        value = self.function(probabilities, y)
-        return value if self.larger_is_better else -value
+        return self.sign * self.function(probabilities, y)
 
     def quality_of_logits(self, logits: Scores, y: IntArray) -> float:
         """Return the quality of ``[n, C]`` logits."""

@@ -174,6 +174,16 @@ def test_the_look_up_has_the_metric_of_the_models(records):
     ]
 
 
+def test_the_look_up_is_left_out_where_it_has_no_score_by_the_metric(records, monkeypatch):
+    """A third metric ended in "a record has 'nothing' where the number belongs"."""
+    monkeypatch.setitem(METRICS, "f1", Metric("f1", "macro-F1", lambda scores, y: 0.0))
+    monkeypatch.setitem(DATASETS, "texas", replace(DATASETS["texas"], metric="f1"))
+    about = PublishedSplits()
+    request = about.request(["texas"], ["gcn"], 2)
+    put_audits(records, request, about)
+    assert about.table(request, records).rows[-1] == ["identical nodes looked up", "–"]
+
+
 def metric_text(experiment, records, datasets=None):
     note = experiment.table(experiment.request(datasets, ["gcn"]), records).notes[0]
     return note.removeprefix("Test ").partition(" in percent")[0]

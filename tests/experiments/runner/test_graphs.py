@@ -3,12 +3,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from otherhalf.data.catalog import load
 from otherhalf.data.entries import DATASETS
 from otherhalf.data.splits import split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
 from otherhalf.experiments.runner import graphs as module
 from otherhalf.experiments.runner.graphs import KEPT, GraphFolder, hash_of
+from otherhalf.experiments.runner.job import data_set_of
 from otherhalf.graph import Graph
 
 GRAPH = replace(contextual_sbm(60, 3, 4, homophily=0.2, seed=1), name="mine")
@@ -93,7 +95,7 @@ def test_a_graph_with_other_content_is_an_error(graphs):
 
 
 def test_without_a_folder_only_the_catalogue_is_known():
-    with pytest.raises(InputError, match=r"mine is not in the catalogue.*graphs=GraphFolder\(folder\)"):
+    with pytest.raises(InputError, match=r"no folder to find mine in.*graphs=GraphFolder\(folder\)"):
         GraphFolder().put(GRAPH, "hash")
     assert not GraphFolder().has("mine", GRAPH.fingerprint)
 
@@ -138,3 +140,21 @@ def test_a_data_set_that_is_not_there_is_downloaded(monkeypatch):
 def test_a_data_set_is_opened_by_its_name(data_dir):
     graph = GraphFolder().open("texas", DATASETS["texas"].fingerprint)
     assert graph.num_nodes == DATASETS["texas"].nodes
+
+
+def test_a_data_set_with_other_splits_is_a_graph_of_its_own(graphs, data_dir, monkeypatch):
+    """It was taken for the catalogue's, whose splits are not those of the jobs."""
+    monkeypatch.setenv("OTHERHALF_DATA", str(data_dir))
+    texas = load("texas")
+    other = replace(texas, fixed_splits=(replace(split(texas), kind="fixed", seed=0),))
+    data_hash = hash_of(other, "fixed")
+    assert graphs.has("texas", hash_of(texas, "fixed"))
+    assert not graphs.has("texas", data_hash)
+    graphs.put(other, data_hash)
+    assert np.array_equal(graphs.open("texas", data_hash).fixed_splits[0].train, other.fixed_splits[0].train)
+
+
+def test_without_a_known_hash_the_name_proves_nothing(graphs):
+    impostor = replace(GRAPH, name="ogbn_arxiv")
+    assert DATASETS["ogbn_arxiv"].fingerprint == ""
+    assert data_set_of("ogbn_arxiv", hash_of(impostor, "uniform")) == ""

@@ -48,7 +48,7 @@ def test_a_line_for_each_finished_run(clock):
         tell(Finished(jobs[12], done(13.0, edges=3)))
         tell(Finished(jobs[13], Outcome(None, 1.0, 0.0, 1, "crash", "Traceback\nKeyError: 'x'\n")))
     assert stream.getvalue().splitlines() == [
-        "11 of 160 runs are there already",
+        "11 of 160 runs already have records",
         "[ 12/160] cora gcn seed 11: test 87.62 in 2.1 s (about 15 min left)",
         "[ 13/160] cora gcn seed 12: done in 13.0 s (about 15 min left)",
         "[ 14/160] cora gcn seed 13: failed: KeyError: 'x' (about 15 min left)",
@@ -146,5 +146,5 @@ def test_with_a_real_run(tmp_path, capsys):
     assert out == ""
     lines = err.splitlines()
     assert lines[0] == "[1/1] cora gcn seed 0: test 0.00 in 0.0 s"
-    assert lines[1] == "1 of 3 runs are there already"
+    assert lines[1] == "1 of 3 runs already have records"
     assert lines[-1] == "[3/3] cora gcn seed 2: test 25.00 in 0.0 s"

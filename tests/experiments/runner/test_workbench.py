@@ -53,7 +53,7 @@ def test_only_jobs_without_a_record_are_run(workbench, capsys):
     one.run([job(1), job(2)])
     assert one.done == [0, 1, 2]
     assert one.failed == []
-    assert "1 of 2 runs are there already" in capsys.readouterr().err
+    assert "1 of 2 runs already have records" in capsys.readouterr().err
     again = workbench()
     again.run([job(0), job(1), job(2)])
     assert again.done == []

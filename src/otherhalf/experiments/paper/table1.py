@@ -67,9 +67,9 @@ class ComparisonTable(Experiment):
                 DASH if test is None else percent_cell(test, self._paper(each, model))
                 for model, test in tests.items()
             ]
-            columns.append(
-                best_in_bold(cells, [None if test is None else test.mean for test in tests.values()])
-            )
+            quality = each.benchmark.quality
+            means = [None if test is None else quality(test.mean) for test in tests.values()]
+            columns.append(best_in_bold(cells, means))
         for index, model in enumerate(request.models):
             table.add(title_of(model), *(column[index] for column in columns))
         table.add("identical nodes looked up", *(_audit_cell(each, store) for each, _ in compared))
@@ -134,13 +134,14 @@ class Table1(ComparisonTable):
             rows = _rows(each, store)
             goal = rows.pop("goal", None)
             complete = len(rows) == len(request.models) - 1
-            best = max(rows.values(), key=lambda row: row.test.mean) if complete else None
+            quality = each.benchmark.quality
+            best = max(rows.values(), key=lambda row: quality(row.test.mean)) if complete else None
             cells = [
                 DASH if goal is None else str(goal.test),
                 DASH if best is None else f"{best.test} {title_of(best.model)}",
             ]
             if goal is not None and best is not None:
-                cells = best_in_bold(cells, [goal.test.mean, best.test.mean])
+                cells = best_in_bold(cells, [quality(goal.test.mean), quality(best.test.mean)])
             table.add(each.benchmark.data, f"{self._paper(each, 'goal'):.2f}", *cells)
         return table
 
@@ -195,10 +196,10 @@ def _beaten(compared: list[tuple[Comparison, Rows]]) -> list[str]:
     beaten = []
     for each, rows in compared:
         better = [
-            f"{title_of(row.model)} by {-100 * row.difference.mean:.2f}"
+            f"{title_of(row.model)} by {100 * abs(row.difference.mean):.2f}"
             + ("" if row.difference.p is None else f" (p {p_value(row.difference.p, 2, '= ')})")
             for row in rows.values()
-            if row.difference is not None and row.difference.mean < 0
+            if row.difference is not None and each.benchmark.quality(row.difference.mean) < 0
         ]
         if better:
             beaten.append(f"{each.benchmark.data}: {', '.join(better)}")
@@ -228,13 +229,13 @@ def _encoder_text(comparison: Comparison, store: Store) -> str:
 def _audit_cell(comparison: Comparison, store: Store) -> str:
     results = all_results(store, _audits(comparison))
     metric = comparison.benchmark.metric
-    if results is None:
-        return DASH
+    if results is None or any(metric not in kind for kind in results[0]["kinds"].values()):
+        return DASH  # not run, or not scored by this metric
     # One meaning of identical for all splits: the one that scores best over them.
     scores = {kind: summary(results, "kinds", kind, metric) for kind in sorted(results[0]["kinds"])}
     known = {kind: score for kind, score in scores.items() if score is not None}
     if not known:
         return DASH
-    best = max(known, key=lambda kind: known[kind].mean)
+    best = max(known, key=lambda kind: comparison.benchmark.quality(known[kind].mean))
     share = sum(result["kinds"][best]["answerable_share"] for result in results) / len(results)
     return f"{known[best]}\n{share:.0%} of test nodes"

@@ -20,7 +20,7 @@ from otherhalf.nn.goal import GOAL
 from otherhalf.spectral import NORMALIZATIONS, filter_accuracy, spectral_range
 from otherhalf.system.arrays import FloatArray
 from otherhalf.training.loop import TrainingSettings
-from otherhalf.training.metrics import score
+from otherhalf.training.metrics import METRICS, score
 from otherhalf.training.supervised import Supervision, class_probabilities
 
 Task = Callable[[Job, Graph, Split, str], dict[str, Any]]
@@ -68,7 +68,7 @@ def ablation(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[
     model = _fitted_goal(job, graph, split, device)
     wanted = variants(model.settings_.goal.coefficients, job.options["alone"])
     known = {wanted[ALL_TERMS][0]: _scores(job, graph, split, model.predict_proba(graph))}
-    chosen, seconds = {}, {}
+    chosen, seconds, sign = {}, {}, METRICS[job.options["metric"]].sign
     for name, candidates in wanted.items():
         started = time.perf_counter()
         new = [strengths for strengths in candidates if strengths not in known]
@@ -78,7 +78,7 @@ def ablation(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[
             known[strengths] = _scores(job, graph, split, probabilities)
         if new:
             seconds[name] = time.perf_counter() - started
-        chosen[name] = max(candidates, key=lambda strengths: known[strengths]["val"])
+        chosen[name] = max(candidates, key=lambda strengths: sign * known[strengths]["val"])
     return {
         "variants": {name: known[strengths] for name, strengths in chosen.items()},
         "coefficients": {

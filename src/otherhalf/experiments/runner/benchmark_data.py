@@ -14,6 +14,7 @@ from otherhalf.experiments.models import configuration
 from otherhalf.experiments.runner.graphs import hash_of, join_hashes
 from otherhalf.experiments.runner.job import Job, data_set_of
 from otherhalf.graph import Graph
+from otherhalf.training.metrics import METRICS
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,10 @@ class BenchmarkData:
         return cls(
             known, join_hashes(entry.fingerprint, entry.splits_fingerprint, split), split, entry.metric
         )
+
+    def quality(self, value: float) -> float:
+        """Return a value of the metric such that a larger one is better."""
+        return METRICS[self.metric].sign * value
 
     def job(self, task: str, model: str, params: Mapping[str, Any], seed: int, **more: Any) -> Job:
         """Return a run of a model; ``more`` are further options of the task."""

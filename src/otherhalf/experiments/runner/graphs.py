@@ -38,8 +38,8 @@ class GraphFolder:
         path = self._file(data_hash)
         if path is None:
             raise InputError(
-                f"{graph.name or 'the graph'} is not in the catalogue, and runs have no folder to find it "
-                "in: give the workbench graphs=GraphFolder(folder)"
+                f"the runs have no folder to find {graph.name or 'the graph'} in: give the workbench "
+                "graphs=GraphFolder(folder)"
             )
         if not path.is_file():
             write_npz(graph, path)

@@ -31,7 +31,10 @@ def as_json(value: Any) -> Any:
 def data_set_of(data: str, data_hash: str) -> str:
     """Return the name of the data set that a graph of this name and hash is; empty for any other graph."""
     known = DATASETS.get(data)
-    same = known is not None and known.fingerprint in ("", data_hash.partition(":")[0])
+    if known is None or not known.fingerprint:  # without a fingerprint, only the name would speak for it
+        return ""
+    content, _, splits = data_hash.partition(":")
+    same = content == known.fingerprint and splits in ("", known.splits_fingerprint)
     return data if same else ""
 
 

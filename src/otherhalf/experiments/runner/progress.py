@@ -117,7 +117,7 @@ class Progress:
     def line(self, event: Planned | Started | Finished) -> str:
         """Return the line about an event; empty for a start."""
         if isinstance(event, Planned) and event.reused:
-            return f"{len(event.reused)} of {self.total} runs are there already"
+            return f"{len(event.reused)} of {self.total} runs already have records"
         if not isinstance(event, Finished):
             return ""
         width = len(str(self.total))

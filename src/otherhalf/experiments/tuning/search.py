@@ -193,12 +193,11 @@ class _Search:
         return self.benchmark.job("trial", self.model, params, seed)
 
     def sorted(self, tries: list[dict[str, Any]], seeds: Sequence[int]) -> list[dict[str, Any]]:
-        return sorted(tries, key=lambda params: -self.validation(params, seeds))
+        return sorted(tries, key=lambda params: -self.benchmark.quality(self.validation(params, seeds)))
 
     def validation(self, params: dict[str, Any], seeds: Sequence[int]) -> float:
-        scores = []
-        for seed in seeds:
-            record = self.store.get(self.job(params, seed))
-            # A trial that failed, or whose score is undefined, must not be chosen.
-            scores.append(-1.0 if record is None or record.result["val"] is None else record.result["val"])
-        return mean(scores)
+        records = [self.store.get(self.job(params, seed)) for seed in seeds]
+        scores = [None if record is None else record.result["val"] for record in records]
+        # A trial that failed, or whose score is undefined, must not be chosen.
+        worst = self.benchmark.quality(-1.0)
+        return mean(worst if score is None else score for score in scores)

@@ -30,7 +30,7 @@ class Option:
     rule: Rule
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ModelSpec:
     """One model.
 
