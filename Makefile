@@ -1,4 +1,4 @@
-# make setup  the environment in .venv          make demo  the whole way once, on a built-in graph
+# make setup  the environment in .venv          make demo  from tables to predictions, on a built-in graph
 # make test   set-up, then the tests            make lint  ruff and mypy
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin

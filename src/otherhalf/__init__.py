@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any
 from otherhalf.system.version import VERSION
 
 if TYPE_CHECKING:
-    from otherhalf.complement.missing_half import MissingHalf
-    from otherhalf.data.catalog import load
-    from otherhalf.data.splits import split
-    from otherhalf.data.tables import read_tables
-    from otherhalf.diagnosis.verdict import Diagnosis, diagnose
-    from otherhalf.errors import InputError
-    from otherhalf.estimators.baseline import BaselineClassifier
-    from otherhalf.estimators.find import find_missing_half
-    from otherhalf.estimators.goal import GOALClassifier
-    from otherhalf.graph import Graph, Split
+    from otherhalf.complement.missing_half import MissingHalf as MissingHalf
+    from otherhalf.data.catalog import load as load
+    from otherhalf.data.splits import split as split
+    from otherhalf.data.tables import read_tables as read_tables
+    from otherhalf.diagnosis.verdict import Diagnosis as Diagnosis
+    from otherhalf.diagnosis.verdict import diagnose as diagnose
+    from otherhalf.errors import InputError as InputError
+    from otherhalf.estimators.baseline import BaselineClassifier as BaselineClassifier
+    from otherhalf.estimators.find import find_missing_half as find_missing_half
+    from otherhalf.estimators.goal import GOALClassifier as GOALClassifier
+    from otherhalf.graph import Graph as Graph
+    from otherhalf.graph import Split as Split
 
 __version__ = VERSION
 
@@ -36,20 +38,7 @@ _HOME = {
     "split": "data.splits",
 }
 
-__all__ = [
-    "BaselineClassifier",
-    "Diagnosis",
-    "GOALClassifier",
-    "Graph",
-    "InputError",
-    "MissingHalf",
-    "Split",
-    "diagnose",
-    "find_missing_half",
-    "load",
-    "read_tables",
-    "split",
-]
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:

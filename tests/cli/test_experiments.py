@@ -15,6 +15,7 @@ import pytest
 
 from otherhalf.cli.commands import main
 from otherhalf.cli.console import STOPPED
+from otherhalf.data.catalog import load
 from otherhalf.data.entries import DATASETS
 from otherhalf.data.splits import split
 from otherhalf.data.synthetic import contextual_sbm
@@ -604,3 +605,21 @@ def test_temporary_graphs_are_removed(run, work, tmp_path, monkeypatch):
     answer(run(*COMPARE, "--json"))
     assert len({path.stem for path in seen}) == 1
     assert not list((tmp_path / "temporary").iterdir())
+
+
+def test_an_own_graph_is_kept_where_all_runs_can_read_it(run, here, tmp_path):
+    folder = tmp_path / "graphs"
+    answer(run("compare", CSBM, "--models", "mlp", "--runs", 1, "--graphs", folder, "--json"))
+    (file,) = folder.iterdir()
+    assert file.name == f"{load(CSBM).fingerprint}.npz"
+
+
+def test_what_a_search_wrote_can_be_compared_with(run, work, data_dir, monkeypatch):
+    monkeypatch.setenv("OTHERHALF_DATA", str(data_dir))
+    work(made_up)
+    run("search", "--datasets", "texas", "--models", "gcn", "--trials", 2)
+    words = ("compare", "texas", "--models", "gcn", "--runs", 1, "--settings", "results/settings/uniform")
+    (row,) = answer(run(*words, "--json"))["rows"]
+    assert row["settings_from"] == "tuned before"
+    (row,) = answer(run(*words[:6], "--json"))["rows"]
+    assert row["settings_from"] == "defaults"  # the package has none of Texas under this protocol

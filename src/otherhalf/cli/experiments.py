@@ -61,6 +61,10 @@ def compare(
         Path | None,
         typer.Option(help="Folder of settings that `search` wrote; default: the package's."),
     ] = None,
+    graphs: Annotated[
+        Path | None,
+        typer.Option(help="Folder for your own graph, which all runs can read; default: a temporary one."),
+    ] = None,
     store: StoreFolder = STORE,
     executor: ExecutorName = "processes",
     workers: Workers = None,
@@ -73,7 +77,7 @@ def compare(
 
     names = _models(models)
     with _temporary_folder() as folder:
-        workbench = _workbench(store, executor, workers, threads, device, folder)
+        workbench = _workbench(store, executor, workers, threads, device, graphs or folder)
         graph = open_graph()
         result = run_comparison(
             graph,
