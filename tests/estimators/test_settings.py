@@ -13,7 +13,7 @@ from otherhalf.system.fields import from_dict, to_dict
 from otherhalf.training.loop import TrainingSettings
 
 # Every level of the tree holds something that is not its default.
-OWN = Settings(
+CHANGED = Settings(
     scaling="row",
     complement=ComplementSettings(
         encoder=EncoderSettings(
@@ -40,13 +40,13 @@ OWN = Settings(
 BASELINE = BaselineSettings("gprgnn", "row", Architecture(layers=3), TrainingSettings(lr=1.0), {"steps": 4})
 
 
-@pytest.mark.parametrize("settings", [Settings(), OWN, BASELINE], ids=["default", "own", "baseline"])
+@pytest.mark.parametrize("settings", [Settings(), CHANGED, BASELINE], ids=["default", "own", "baseline"])
 def test_back_from_json_as_they_were(settings):
     assert from_dict(type(settings), json.loads(json.dumps(to_dict(settings)))) == settings
 
 
 def test_the_names_in_files_are_those_of_the_first_version():
-    values = to_dict(OWN)
+    values = to_dict(CHANGED)
     encoder = values["complement"]["encoder"]
     assert set(encoder) == {"kind", "shape", "training", "teleport"}
     assert encoder["shape"]["hidden"] == 7
@@ -59,14 +59,14 @@ def test_the_names_in_files_are_those_of_the_first_version():
 
 
 def test_options_that_are_null_in_an_older_file_are_none():
-    values = to_dict(OWN.complement.encoder) | {"steps": None, "walk_dropout": None}
-    assert from_dict(EncoderSettings, values) == OWN.complement.encoder
+    values = to_dict(CHANGED.complement.encoder) | {"steps": None, "walk_dropout": None}
+    assert from_dict(EncoderSettings, values) == CHANGED.complement.encoder
 
 
 def test_settings_cannot_be_changed_in_place():
     with pytest.raises(FrozenInstanceError):
-        OWN.goal.training.lr = 1.0
-    assert replace(OWN, scaling="none") != OWN
+        CHANGED.goal.training.lr = 1.0
+    assert replace(CHANGED, scaling="none") != CHANGED
 
 
 # ---------------------------------------------------------------------- what cannot be trained with
@@ -80,7 +80,7 @@ def with_encoder(**options) -> Settings:
     return Settings(complement=ComplementSettings(encoder=EncoderSettings(**options)))
 
 
-@pytest.mark.parametrize("settings", [Settings(), OWN, BASELINE], ids=["default", "own", "baseline"])
+@pytest.mark.parametrize("settings", [Settings(), CHANGED, BASELINE], ids=["default", "own", "baseline"])
 def test_settings_that_can_be_trained_with_pass(settings):
     check_settings(settings)
 
