@@ -37,7 +37,7 @@ class Embedding:
 
 
 def learn_missing_half(
-    prepared: PreparedGraph, kind: str, settings: ComplementSettings, by: Supervision
+    prepared: PreparedGraph, kind: str, settings: ComplementSettings, supervision: Supervision
 ) -> tuple[Embedding, MissingHalf]:
     """Pretrain the encoder, train the head on its embedding, and search the pairs of the missing half.
 
@@ -45,13 +45,15 @@ def learn_missing_half(
         prepared: The graph, ready for models.
         kind: ``homophily`` joins the most similar nodes, ``heterophily`` the least similar ones.
         settings: Encoder, head and search.
-        by: Split, seed, metric and monitor.
+        supervision: Split, seed, metric and monitor.
     """
-    encoder = pretrain(prepared, settings.encoder, by)
+    encoder = pretrain(prepared, settings.encoder, supervision)
     z_gnn, most_similar = encoder.embed(prepared), kind == "homophily"
-    head, history = train_head(prepared.graph, z_gnn, settings.head, by, most_similar=most_similar)
+    head, history = train_head(prepared.graph, z_gnn, settings.head, supervision, most_similar=most_similar)
     embedding = Embedding(encoder, head, history)
-    return embedding, search_missing_half(prepared, embedding, kind, settings, by.seed, monitor=by.monitor)
+    return embedding, search_missing_half(
+        prepared, embedding, kind, settings, supervision.seed, monitor=supervision.monitor
+    )
 
 
 def search_missing_half(

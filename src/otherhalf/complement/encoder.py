@@ -46,21 +46,21 @@ class Encoder:
         return prepared.arguments(model_spec(self.kind).operators)
 
 
-def pretrain(prepared: PreparedGraph, settings: EncoderSettings, by: Supervision) -> Encoder:
+def pretrain(prepared: PreparedGraph, settings: EncoderSettings, supervision: Supervision) -> Encoder:
     """Train the encoder on the training nodes; with ``auto``, every kind, and keep the best on validation."""
     kinds = AUTO_KINDS if settings.kind == AUTO else (settings.kind,)
-    trained = [_train_one(prepared, replace(settings, kind=kind), by) for kind in kinds]
+    trained = [_train_one(prepared, replace(settings, kind=kind), supervision) for kind in kinds]
     return max(trained, key=lambda encoder: encoder.history.best_score)
 
 
-def _train_one(prepared: PreparedGraph, settings: EncoderSettings, by: Supervision) -> Encoder:
+def _train_one(prepared: PreparedGraph, settings: EncoderSettings, supervision: Supervision) -> Encoder:
     graph, kind, architecture = prepared.graph, settings.kind, settings.architecture
     if kind == WITHOUT_NORM:
         kind, architecture = "gcn", replace(architecture, norm="none", residual=False)
-    with seeded(by.seed):
+    with seeded(supervision.seed):
         module = build(kind, *graph.sizes, architecture, resolve_options(kind, settings.own_options))
         module.to(prepared.device)
         arguments = prepared.arguments(model_spec(kind).operators)
         stage = f"encoder-{settings.kind}"
-        history = fit_supervised(module, arguments, graph, settings.training, by, stage)
+        history = fit_supervised(module, arguments, graph, settings.training, supervision, stage)
     return Encoder(kind, module, history)

@@ -46,14 +46,14 @@ class Head(nn.Module):
 
 
 def train_head(
-    graph: Graph, z_gnn: Tensor, settings: HeadSettings, by: Supervision, *, most_similar: bool
+    graph: Graph, z_gnn: Tensor, settings: HeadSettings, supervision: Supervision, *, most_similar: bool
 ) -> tuple[Head, History]:
     r"""Train the head by :math:`\mathcal{L} = \mathcal{L}_{grp} + \mathcal{L}_{rank}` on the training nodes.
 
     In the best epoch, the nearest training nodes of the validation nodes are most often of the same class
     (``most_similar``), or the farthest ones most often of another class.
     """
-    split, seed = by.split, by.seed
+    split, seed = supervision.split, supervision.seed
     train_nodes, train_labels = torch.from_numpy(split.train.copy()), torch.from_numpy(graph.y[split.train])
     lists = ranking_lists(
         graph.x, graph.y, split.train, settings.ranking_k, max_candidates=settings.max_candidates, seed=seed
@@ -87,7 +87,9 @@ def train_head(
             return (float(same if most_similar else 1 - same),)
 
         all_nodes = [torch.arange(len(train_nodes))]  # the lists hold positions among all training nodes
-        history = train(head, loss, all_nodes, score, settings.training, stage="head", monitor=by.monitor)
+        history = train(
+            head, loss, all_nodes, score, settings.training, stage="head", monitor=supervision.monitor
+        )
     return head, history
 
 

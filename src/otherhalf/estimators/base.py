@@ -71,7 +71,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """
 
     @abstractmethod
-    def _fit(self, prepared: PreparedGraph, settings: Any, by: Supervision) -> dict[str, Any]:
+    def _fit(self, prepared: PreparedGraph, settings: Any, supervision: Supervision) -> dict[str, Any]:
         """Learn, and return the attributes to set on the estimator.
 
         They must hold ``history_`` and ``seconds_``, and ``settings_`` where the fit decided some of them.

@@ -107,12 +107,16 @@ class BaselineClassifier(NodeClassifier):
         value = getattr(self, name)
         return getattr(default, name) if value is None else value
 
-    def _fit(self, prepared: PreparedGraph, settings: BaselineSettings, by: Supervision) -> dict[str, Any]:
+    def _fit(
+        self, prepared: PreparedGraph, settings: BaselineSettings, supervision: Supervision
+    ) -> dict[str, Any]:
         started, graph = time.perf_counter(), prepared.graph
         with seeded(self.seed):
             module = build(self.kind, *graph.sizes, settings.architecture, settings.own_options)
             arguments = prepared.arguments(model_spec(self.kind).operators)
-            history = fit_supervised(module.to(prepared.device), arguments, graph, settings.training, by)
+            history = fit_supervised(
+                module.to(prepared.device), arguments, graph, settings.training, supervision
+            )
         seconds = {"train": time.perf_counter() - started}
         return {"_module": module, "history_": {"classifier": history}, "seconds_": seconds}
 

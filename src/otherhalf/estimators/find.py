@@ -55,7 +55,7 @@ def find_missing_half(
     diagnosed = time.perf_counter() - started
     kind = opposite(diagnosis.follow(follow))
     prepared = PreparedGraph(graph, Scaling.fit(graph.x, chosen.scaling), device=usable_device(device))
-    by = Supervision(split, seed, monitor=Monitor(on_step=on_step))
-    _, half = learn_missing_half(prepared, kind, complement, by)
+    supervision = Supervision(split, seed, monitor=Monitor(on_step=on_step))
+    _, half = learn_missing_half(prepared, kind, complement, supervision)
     half.seconds.update(diagnose=diagnosed, total=time.perf_counter() - started)
     return half

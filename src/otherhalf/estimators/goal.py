@@ -132,20 +132,20 @@ class GOALClassifier(NodeClassifier):
         check_memory(fit_bytes(graph, len(split.train), settings.complement, settings.goal.architecture))
         return settings
 
-    def _fit(self, prepared: PreparedGraph, settings: Settings, by: Supervision) -> dict[str, Any]:
+    def _fit(self, prepared: PreparedGraph, settings: Settings, supervision: Supervision) -> dict[str, Any]:
         times = [time.perf_counter()]
-        graph, split = prepared.graph, by.split
+        graph, split = prepared.graph, supervision.split
         visible = np.concatenate([split.train, split.val])
         diagnosis = diagnose(graph, nodes=visible, seed=self.seed)
         times.append(time.perf_counter())
         kind = opposite(diagnosis.follow(self.follow))
-        embedding, half = learn_missing_half(prepared, kind, settings.complement, by)
+        embedding, half = learn_missing_half(prepared, kind, settings.complement, supervision)
         times.append(time.perf_counter())
         encoder = embedding.encoder
         settings = resolve_architecture(
             settings, encoder.kind, encoder.module.architecture, self._overrides()
         )
-        module, history = train_classifier(prepared, half, settings.goal, by)
+        module, history = train_classifier(prepared, half, settings.goal, supervision)
         share = 0.0
         if settings.goal.blend:
             own = class_probabilities(module, *arguments(prepared, half))
@@ -246,11 +246,11 @@ def build_goal(sizes: tuple[int, int, int], settings: GOALSettings) -> GOAL:
 
 
 def train_classifier(
-    prepared: PreparedGraph, half: MissingHalf, settings: GOALSettings, by: Supervision
+    prepared: PreparedGraph, half: MissingHalf, settings: GOALSettings, supervision: Supervision
 ) -> tuple[GOAL, History]:
     """Train a classifier over the given and the missing half."""
     graph, inputs = prepared.graph, arguments(prepared, half)
-    with seeded(by.seed):
+    with seeded(supervision.seed):
         module = build_goal(graph.sizes, settings).to(prepared.device)
-        history = fit_supervised(module, inputs, graph, settings.training, by)
+        history = fit_supervised(module, inputs, graph, settings.training, supervision)
     return module, history

@@ -18,7 +18,7 @@ from otherhalf.training.metrics import metric_named
 
 @dataclass(frozen=True)
 class Supervision:
-    """What a fit learns by.
+    """Split, seed, metric and monitor of a fit.
 
     Attributes:
         split: Labels of ``train`` teach, labels of ``val`` select; no other label is read.
@@ -52,7 +52,7 @@ def fit_supervised(
     arguments: tuple[Any, ...],
     graph: Graph,
     settings: TrainingSettings,
-    by: Supervision,
+    supervision: Supervision,
     stage: str = "classifier",
 ) -> History:
     """Train a classifier by cross-entropy; keep the weights with the best metric, then loss, on validation.
@@ -62,10 +62,10 @@ def fit_supervised(
         arguments: What it is called with.
         graph: The graph; only the labels of train and val nodes are read.
         settings: Learning rate, decay, length and patience.
-        by: Split, metric and monitor.
+        supervision: Split, metric and monitor.
         stage: Name of this training among the stages of a fit.
     """
-    split = by.split
+    split = supervision.split
     device = next(module.parameters()).device
     # Copies of the labels of the two parts: the code below cannot read any other label.
     train_labels = torch.full((graph.num_nodes,), UNKNOWN)
@@ -74,7 +74,7 @@ def fit_supervised(
     val_codes = np.array(graph.y[split.val])
     train_nodes, val_nodes = (torch.from_numpy(np.array(p)).to(device) for p in (split.train, split.val))
     val_labels = torch.from_numpy(val_codes).to(device)
-    quality = metric_named(by.metric).quality_of_logits
+    quality = metric_named(supervision.metric).quality_of_logits
 
     def loss(batch: Tensor) -> Tensor:
         return F.cross_entropy(module(*arguments)[batch], train_labels[batch])
@@ -83,7 +83,7 @@ def fit_supervised(
         logits = module(*arguments)[val_nodes]
         return quality(logits.cpu().numpy(), val_codes), -float(F.cross_entropy(logits, val_labels))
 
-    return train(module, loss, [train_nodes], score, settings, stage=stage, monitor=by.monitor)
+    return train(module, loss, [train_nodes], score, settings, stage=stage, monitor=supervision.monitor)
 
 
 def class_probabilities(module: nn.Module, *arguments: Any) -> FloatArray:
