@@ -23,8 +23,8 @@ from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.executor import EXECUTORS, run_jobs
 from otherhalf.experiments.runner.graphs import GraphFolder
 from otherhalf.experiments.runner.store import Store
-from otherhalf.experiments.runner.workbench import Workbench
 from otherhalf.experiments.table import Table
+from otherhalf.experiments.workbench import Workbench
 from otherhalf.nn.backbone import Backbone, SparseLinear
 from otherhalf.nn.models.registry import MODELS, ModelSpec, Option
 from otherhalf.system.fields import number

@@ -166,6 +166,19 @@ def test_the_library_does_not_know_what_is_made_with_it(graph):
     assert wrong == []
 
 
+def test_the_runner_does_not_know_what_it_runs(graph):
+    others = tuple(
+        f"otherhalf.experiments.{name}" for name in ("paper", "tuning", "tasks", "workbench", "compare")
+    )
+    wrong = [
+        (name, other)
+        for name, imported in graph.items()
+        for other in imported
+        if name.startswith("otherhalf.experiments.runner.") and other.startswith(others)
+    ]
+    assert wrong == []
+
+
 def test_the_exceptions_are_still_needed():
     known = modules()
     for name, other in CONVENIENCES:

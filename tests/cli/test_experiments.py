@@ -20,8 +20,8 @@ from otherhalf.data.entries import DATASETS
 from otherhalf.data.splits import split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
+from otherhalf.experiments import tasks
 from otherhalf.experiments.paper.table1 import PublishedSplits, Table1
-from otherhalf.experiments.runner import tasks
 from otherhalf.experiments.runner.executor import EXECUTORS, run_jobs
 from otherhalf.experiments.runner.graphs import GraphFolder
 from otherhalf.experiments.runner.job import Outcome

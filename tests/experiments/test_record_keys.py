@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from otherhalf.diagnosis.verdict import KS_THRESHOLD
-from otherhalf.experiments.models import configuration
 from otherhalf.experiments.paper.registry import EXPERIMENTS
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
+from otherhalf.experiments.runner.models import configuration
 from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.tuning.search import FINALISTS, candidates, search_seeds
 from otherhalf.experiments.tuning.tuned import PACKAGED_SETTINGS, read_tuned

@@ -15,8 +15,8 @@ from otherhalf.cli.options import Device, Json, Kind, OpenGraph, takes_data
 from otherhalf.errors import InputError
 
 if TYPE_CHECKING:
-    from otherhalf.experiments.runner.workbench import Workbench
     from otherhalf.experiments.table import Table
+    from otherhalf.experiments.workbench import Workbench
 
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Number of runs at a time; default: as many as the cores allow.")
@@ -111,10 +111,10 @@ def search(
     """Search for the best settings of every model, with the same number of trials for each."""
     from otherhalf.data.catalog import load
     from otherhalf.data.splits import published_splits
-    from otherhalf.experiments.models import title_of
     from otherhalf.experiments.paper.published import DATASETS
     from otherhalf.experiments.paper.table1 import PublishedSplits
     from otherhalf.experiments.runner.benchmark_data import BenchmarkData
+    from otherhalf.experiments.runner.models import title_of
     from otherhalf.experiments.table import Table
     from otherhalf.experiments.tuning.search import search as run_search
     from otherhalf.experiments.tuning.search import search_seeds
@@ -209,7 +209,7 @@ def _workbench(
     from otherhalf.experiments.runner.executor import executor_named
     from otherhalf.experiments.runner.graphs import GraphFolder
     from otherhalf.experiments.runner.store import Store
-    from otherhalf.experiments.runner.workbench import Workbench
+    from otherhalf.experiments.workbench import Workbench
 
     return Workbench(
         Store(store, device),
@@ -235,7 +235,7 @@ def _temporary_folder() -> Iterator[Path]:
 
 def _models(text: str | None) -> list[str]:
     """Return the models that the text names, default all; raise InputError if there is no such model."""
-    from otherhalf.experiments.models import compared_models, title_of
+    from otherhalf.experiments.runner.models import compared_models, title_of
 
     names = _names(text) or list(compared_models())
     for name in names:
@@ -270,6 +270,6 @@ def _finish(
             console.print(Text(title, style="bold"), soft_wrap=True)  # names in it must not be broken
             console.print(drawn)
     if workbench.failed:
-        from otherhalf.experiments.runner.workbench import failure
+        from otherhalf.experiments.workbench import failure
 
         raise failure(workbench.failed)

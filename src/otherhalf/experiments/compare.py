@@ -10,13 +10,13 @@ from otherhalf.data.splits import published_splits
 from otherhalf.data.splits import split as make_split
 from otherhalf.errors import InputError
 from otherhalf.experiments.comparison import Comparison, Row, row_values
-from otherhalf.experiments.models import title_of
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
-from otherhalf.experiments.runner.workbench import Workbench
+from otherhalf.experiments.runner.models import title_of
 from otherhalf.experiments.statistics import p_value
 from otherhalf.experiments.table import Table, best_in_bold
 from otherhalf.experiments.tuning.search import check_runs, search, search_seeds
 from otherhalf.experiments.tuning.tuned import packaged_settings, params_of, read_tuned
+from otherhalf.experiments.workbench import Workbench
 from otherhalf.graph import Graph
 from otherhalf.training.metrics import METRICS, check_metric
 
@@ -107,7 +107,7 @@ def compare(
 
     Args:
         graph: The graph.
-        models: Names of models, as in :func:`~otherhalf.experiments.models.title_of`.
+        models: Names of models, as in :func:`~otherhalf.experiments.runner.models.title_of`.
         workbench: Runs the fits and keeps their records.
         runs: Number of splits; their seeds are 0, 1, ….
         split: Protocol of the splits.

@@ -5,7 +5,7 @@ import pytest
 from otherhalf.experiments.paper.ablation import Ablation
 from otherhalf.experiments.paper.published import ABLATION, DATASETS
 from otherhalf.experiments.paper.tasks import variants
-from otherhalf.experiments.runner.tasks import TASKS
+from otherhalf.experiments.tasks import TASKS
 
 pytestmark = pytest.mark.usefixtures("no_data")
 ABOUT = Ablation()

@@ -5,12 +5,13 @@ import pytest
 
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
-from otherhalf.experiments.models import make_model
+from otherhalf.experiments import tasks
 from otherhalf.experiments.paper import arxiv
 from otherhalf.experiments.paper.arxiv import SETTINGS, Arxiv
 from otherhalf.experiments.paper.published import ARXIV
-from otherhalf.experiments.runner import benchmark_data, graphs, tasks
+from otherhalf.experiments.runner import benchmark_data, graphs
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
+from otherhalf.experiments.runner.models import make_model
 from otherhalf.graph import Graph, Split
 
 ABOUT = Arxiv()

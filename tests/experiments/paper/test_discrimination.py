@@ -3,7 +3,7 @@ import json
 import pytest
 
 from otherhalf.experiments.paper.discrimination import Discrimination
-from otherhalf.experiments.runner.tasks import TASKS
+from otherhalf.experiments.tasks import TASKS
 
 pytestmark = pytest.mark.usefixtures("no_data")
 ABOUT = Discrimination()

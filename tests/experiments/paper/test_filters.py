@@ -3,7 +3,7 @@ import json
 import pytest
 
 from otherhalf.experiments.paper.filters import MODELS, RATIOS, Filters
-from otherhalf.experiments.runner.tasks import TASKS
+from otherhalf.experiments.tasks import TASKS
 from otherhalf.nn.models.linear_filter import FILTERS
 from otherhalf.report.charts import FILTER_CURVES
 

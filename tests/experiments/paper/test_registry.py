@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from otherhalf.experiments.paper.registry import EXPERIMENTS
-from otherhalf.experiments.runner.tasks import TASKS
+from otherhalf.experiments.tasks import TASKS
 
 pytestmark = pytest.mark.usefixtures("no_data")
 

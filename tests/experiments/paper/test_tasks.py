@@ -12,8 +12,8 @@ from otherhalf.diagnosis.verdict import diagnose
 from otherhalf.estimators.find import find_missing_half
 from otherhalf.estimators.goal import GOALClassifier
 from otherhalf.experiments.paper import tasks as paper_tasks
+from otherhalf.experiments.paper.halves import compare_topologies
 from otherhalf.experiments.paper.tasks import train_on_half, variants
-from otherhalf.experiments.paper.topologies import compare_topologies
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.nn.backbone import Architecture
 from otherhalf.spectral import filter_accuracy

@@ -4,7 +4,7 @@ import pytest
 
 from otherhalf.experiments.paper.eigenvalues import Eigenvalues
 from otherhalf.experiments.paper.topology import Topology
-from otherhalf.experiments.runner.tasks import TASKS
+from otherhalf.experiments.tasks import TASKS
 
 pytestmark = pytest.mark.usefixtures("no_data")
 ABOUT = Topology()

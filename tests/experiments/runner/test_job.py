@@ -111,10 +111,11 @@ def test_as_json():
 
 
 def test_a_data_set_is_known_by_its_content():
-    content = DATASETS["cora"].fingerprint
-    assert data_set_of("cora", content) == data_set_of("cora", f"{content}:splits") == "cora"
+    content, splits = DATASETS["cora"].fingerprint, DATASETS["cora"].splits_fingerprint
+    assert data_set_of("cora", content) == data_set_of("cora", f"{content}:{splits}") == "cora"
+    assert data_set_of("cora", f"{content}:others") == ""
     assert data_set_of("cora", "another") == ""
     assert data_set_of("mine", content) == ""
-    assert data_set_of("ogbn_arxiv", "anything") == "ogbn_arxiv"  # the catalogue has no hash of it
+    assert data_set_of("ogbn_arxiv", "anything") == ""  # the catalogue has no hash of it
     assert job(data_hash=content).data_set == "cora"
     assert job().data_set == ""

@@ -6,9 +6,9 @@ import pytest
 
 from otherhalf.errors import InputError
 from otherhalf.estimators.baseline import BaselineClassifier
-from otherhalf.experiments.models import compared_models, configuration, make_model
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Outcome, canonical
+from otherhalf.experiments.runner.models import compared_models, configuration, make_model
 from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.tuning import search as search_module
 from otherhalf.experiments.tuning.search import (

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from otherhalf.errors import InputError
-from otherhalf.experiments.models import configuration, title_of
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
+from otherhalf.experiments.runner.models import configuration, title_of
 from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.tuning.search import SEEDS, Tuned, candidates, search, search_seeds
 from otherhalf.experiments.tuning.tuned import (

@@ -11,12 +11,12 @@ from typing import Any
 from otherhalf.data.folders import search_folders, where_to_place
 from otherhalf.data.formats import ogb
 from otherhalf.errors import InputError
-from otherhalf.experiments.models import title_of
 from otherhalf.experiments.paper.experiment import Experiment, Request
 from otherhalf.experiments.paper.published import ARXIV
 from otherhalf.experiments.paper.summaries import means, percent_cell, summary, summary_values
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Job
+from otherhalf.experiments.runner.models import title_of
 from otherhalf.experiments.runner.results import all_results
 from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.statistics import Summary

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from otherhalf.data.catalog import resolve
 from otherhalf.errors import InputError
-from otherhalf.experiments.models import title_of
 from otherhalf.experiments.runner.job import Job
+from otherhalf.experiments.runner.models import title_of
 from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.table import Table
 from otherhalf.experiments.tuning.search import check_runs

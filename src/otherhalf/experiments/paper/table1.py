@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 from otherhalf.errors import InputError
 from otherhalf.experiments.comparison import Comparison, Row, row_values
-from otherhalf.experiments.models import compared_models, title_of
 from otherhalf.experiments.paper.experiment import Experiment, Request
 from otherhalf.experiments.paper.published import DATASETS, SHORT, TABLE1
 from otherhalf.experiments.paper.summaries import DASH, gap, percent_cell, summary
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Job
+from otherhalf.experiments.runner.models import compared_models, title_of
 from otherhalf.experiments.runner.results import all_results
 from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.statistics import p_value

@@ -11,9 +11,9 @@ from otherhalf.diagnosis.verdict import diagnose
 from otherhalf.estimators.find import find_missing_half
 from otherhalf.estimators.goal import COEFFICIENT_NAMES, GOALClassifier, arguments, train_classifier
 from otherhalf.estimators.settings import GOALSettings
-from otherhalf.experiments.models import model_of
-from otherhalf.experiments.paper.topologies import compare_topologies
+from otherhalf.experiments.paper.halves import compare_topologies
 from otherhalf.experiments.runner.job import Job
+from otherhalf.experiments.runner.models import model_of
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.backbone import Architecture
 from otherhalf.nn.goal import GOAL

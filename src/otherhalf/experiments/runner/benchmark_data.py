@@ -10,9 +10,9 @@ from otherhalf.data.catalog import load, resolve
 from otherhalf.data.entries import DATASETS, catalogue_name
 from otherhalf.data.splits import KINDS
 from otherhalf.errors import InputError
-from otherhalf.experiments.models import configuration
 from otherhalf.experiments.runner.graphs import hash_of, join_hashes
 from otherhalf.experiments.runner.job import Job, data_set_of
+from otherhalf.experiments.runner.models import configuration
 from otherhalf.graph import Graph
 from otherhalf.training.metrics import METRICS
 

@@ -12,9 +12,9 @@ from statistics import mean
 from typing import Any
 
 from otherhalf.errors import InputError
-from otherhalf.experiments.models import make_model
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Job
+from otherhalf.experiments.runner.models import make_model
 from otherhalf.experiments.runner.store import Store
 from otherhalf.nn.models.registry import model_spec
 from otherhalf.system.seeds import generator

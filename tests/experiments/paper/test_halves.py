@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
-from otherhalf.experiments.paper.topologies import compare_topologies, knn_half, random_half
+from otherhalf.experiments.paper.halves import compare_topologies, knn_half, random_half
 from otherhalf.graph import Graph
 
 

@@ -9,7 +9,7 @@ from otherhalf.experiments.runner.job import Job, Outcome
 from otherhalf.experiments.runner.progress import progress_for
 from otherhalf.experiments.runner.run import run
 from otherhalf.experiments.runner.store import Store
-from otherhalf.experiments.runner.tasks import Worker
+from otherhalf.experiments.tasks import Worker
 from otherhalf.system.device import usable_device
 
 

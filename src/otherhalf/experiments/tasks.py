@@ -9,11 +9,11 @@ from otherhalf.data.splits import split as make_split
 from otherhalf.diagnosis.duplicate_audit import audit_duplicates
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.goal import GOALClassifier
-from otherhalf.experiments.models import model_of
 from otherhalf.experiments.paper import tasks as paper_tasks
 from otherhalf.experiments.paper.tasks import Task, node_counts
 from otherhalf.experiments.runner.graphs import GraphFolder
 from otherhalf.experiments.runner.job import Job
+from otherhalf.experiments.runner.models import model_of
 from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.process import keep_freed_memory

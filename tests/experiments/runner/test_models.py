@@ -4,11 +4,11 @@ import pytest
 
 from otherhalf.errors import InputError
 from otherhalf.estimators.base import NodeClassifier
-from otherhalf.experiments import models as module
-from otherhalf.experiments.models import compared_models, configuration, make_model, model_of, title_of
 from otherhalf.experiments.paper.published import TABLE1
 from otherhalf.experiments.paper.table1 import Table1
+from otherhalf.experiments.runner import models as module
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
+from otherhalf.experiments.runner.models import compared_models, configuration, make_model, model_of, title_of
 from otherhalf.nn.models.registry import MODELS, Option
 from otherhalf.system.fields import number
 

@@ -11,7 +11,7 @@ from otherhalf.experiments.runner import graphs
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.executor import run_jobs
 from otherhalf.experiments.runner.graphs import GraphFolder
-from otherhalf.experiments.runner.tasks import TASKS, Worker
+from otherhalf.experiments.tasks import TASKS, Worker
 from otherhalf.training.metrics import score
 
 GRAPH = replace(contextual_sbm(90, 3, 5, homophily=0.9, signal=4.0, seed=2), name="mine")
@@ -58,7 +58,7 @@ def test_a_trial_does_not_use_the_test_nodes(worker, monkeypatch, model):
         scored.append(nodes)
         return score(metric, probabilities, y, nodes)
 
-    monkeypatch.setattr("otherhalf.experiments.runner.tasks.score", watched)
+    monkeypatch.setattr("otherhalf.experiments.tasks.score", watched)
     params = {**QUICK, "encoder": "mlp"} if model == "goal" else QUICK
     result = worker(BENCHMARK.job("trial", model, params, 50))
     assert "test" not in result
@@ -85,7 +85,7 @@ def test_audit(worker):
 
 
 def test_an_undefined_score_is_none(worker, monkeypatch):
-    monkeypatch.setattr("otherhalf.experiments.runner.tasks.score", lambda *_: float("nan"))
+    monkeypatch.setattr("otherhalf.experiments.tasks.score", lambda *_: float("nan"))
     result = worker(BENCHMARK.job("fit", "mlp", QUICK, 0))
     assert (result["val"], result["test"]) == (None, None)
 

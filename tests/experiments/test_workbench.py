@@ -4,13 +4,13 @@ import pytest
 
 from otherhalf.data.entries import DATASETS
 from otherhalf.errors import InputError, RunsFailed
+from otherhalf.experiments import workbench as module
 from otherhalf.experiments.runner import graphs as graphs_module
-from otherhalf.experiments.runner import workbench as module
 from otherhalf.experiments.runner.executor import run_jobs
 from otherhalf.experiments.runner.graphs import GraphFolder
 from otherhalf.experiments.runner.job import Job, Outcome
 from otherhalf.experiments.runner.store import Store
-from otherhalf.experiments.runner.workbench import Workbench, failure
+from otherhalf.experiments.workbench import Workbench, failure
 
 
 def job(seed=0, model="gcn"):
