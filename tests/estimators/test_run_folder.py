@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
@@ -65,6 +66,18 @@ def killed_fit(model, folder, *place, resume=False):
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     return folder, fit_into(quick(), GRAPH, SPLIT, folder)
+
+
+def test_test_nodes_without_a_label_are_left_out_of_the_score():
+    """They counted as wrong."""
+    hidden = SPLIT.test[:10]
+    y = np.where(np.isin(np.arange(150), hidden), -1, GRAPH.y)
+    graph = Graph(edges=GRAPH.edges, x=GRAPH.x, y=y, classes=GRAPH.classes, ids=GRAPH.ids)
+    model = quick(epochs=5)
+    result = fit_into(model, graph, SPLIT, None)
+    right = model.predict(graph)[SPLIT.test[10:]] == GRAPH.y[SPLIT.test[10:]]
+    assert result["test_accuracy"] == pytest.approx(right.mean())
+    assert 0 < result["test_accuracy"] < 1 or right.all()
 
 
 def test_wrong_input_is_noticed_before_the_old_result_is_removed(tmp_path):

@@ -11,6 +11,7 @@ from otherhalf.experiments.runner import graphs
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.executor import run_jobs
 from otherhalf.experiments.runner.graphs import GraphFolder
+from otherhalf.experiments.runner.models import model_of
 from otherhalf.experiments.tasks import TASKS, Worker
 from otherhalf.training.metrics import score
 
@@ -38,6 +39,20 @@ def test_fit(worker):
     probabilities = BaselineClassifier("gcn", seed=3, **QUICK).fit(GRAPH, parts).predict_proba(GRAPH)
     assert result["test"] == score("accuracy", probabilities[parts.test], GRAPH.y[parts.test])
     assert result["val"] == score("accuracy", probabilities[parts.val], GRAPH.y[parts.val])
+
+
+def test_test_nodes_without_a_label_are_left_out_of_the_score():
+    """They counted as wrong; a uniform split has none, so the task is called with another one."""
+    parts = split(GRAPH, "uniform", 3)
+    y = GRAPH.y.copy()
+    y[parts.test[:6]] = -1
+    graph = replace(GRAPH, y=y)
+    job = BENCHMARK.job("fit", "gcn", QUICK, 3)
+    result, whole = (TASKS["fit"](job, each, parts, "cpu") for each in (graph, GRAPH))
+    probabilities = model_of(job).fit(graph, parts).predict_proba(graph)
+    right = probabilities.argmax(axis=1)[parts.test[6:]] == GRAPH.y[parts.test[6:]]
+    assert result["test"] == pytest.approx(right.mean())
+    assert result["val"] == whole["val"]
 
 
 def test_fit_of_goal_describes_the_half(worker):
