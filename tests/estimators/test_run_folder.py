@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 
 from otherhalf import GOALClassifier, Graph, InputError, Split, load, split
@@ -85,6 +86,9 @@ def test_wrong_input_is_noticed_before_the_old_result_is_removed(tmp_path):
     for wrong in ({"metric": "f1"}, {"norm": "group"}, {"device": "tpu"}):
         with pytest.raises(InputError):
             fit_into(quick(**wrong), GRAPH, SPLIT, tmp_path)
+    sparse = Graph(edges=GRAPH.edges, x=sp.csr_matrix(GRAPH.x), y=GRAPH.y, ids=GRAPH.ids)
+    with pytest.raises(InputError, match="would make the sparse features dense"):
+        fit_into(quick(scaling="standard"), sparse, SPLIT, tmp_path)
     assert json.loads((tmp_path / "result.json").read_text()) == before
 
 

@@ -19,7 +19,7 @@ from otherhalf.errors import InputError
 from otherhalf.estimators.model_folder import load_weights, read_folder, write_folder
 from otherhalf.estimators.new_nodes import KnownNodes
 from otherhalf.graph import Graph, Split
-from otherhalf.nn.inputs import Scaling
+from otherhalf.nn.inputs import Scaling, check_scaling
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import UNKNOWN, FloatArray, IntArray
 from otherhalf.system.device import usable_device
@@ -89,6 +89,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Raise InputError if this fit cannot be done; return its settings."""
         settings = self.resolved_settings(catalogue_name(graph))
         usable_device(self.device)
+        check_scaling(graph.x, settings.scaling)
         check_trainable(graph, split)
         check_metric(self.metric, graph.num_classes, graph.y[split.val])
         return settings

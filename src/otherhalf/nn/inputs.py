@@ -52,11 +52,7 @@ class Scaling:
             kind = "none" if sp.issparse(x) else "standard"
         if kind != "standard":
             return cls(kind)
-        if sp.issparse(x):
-            raise InputError(
-                "scaling='standard' would make the sparse features dense: choose none, row or auto, or give "
-                "dense features"
-            )
+        check_scaling(x, kind)
         deviation = x.std(axis=0, dtype=np.float64)
         deviation[deviation == 0] = 1.0
         mean = x.mean(axis=0, dtype=np.float64)
@@ -82,6 +78,15 @@ class Scaling:
         if self.kind == "standard" and self.mean is not None and self.deviation is not None:
             return (x - self.mean) / self.deviation
         return x
+
+
+def check_scaling(x: FloatArray | sp.csr_matrix, kind: str) -> None:
+    """Raise InputError if these features cannot be scaled in this way."""
+    if kind == "standard" and sp.issparse(x):
+        raise InputError(
+            "scaling='standard' would make the sparse features dense: choose none, row or auto, or give "
+            "dense features"
+        )
 
 
 def feature_matrix(x: FloatArray | sp.csr_matrix) -> Features:
