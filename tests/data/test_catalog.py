@@ -1,6 +1,7 @@
 """load: a graph by the name of its data set or from a file."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,8 @@ def _entry(graph: Graph, name: str = "tiny") -> DataSet:
         ("Amazon-Photo", "amazon_photo"),
         ("film", "actor"),
         ("squirrel-filtered", "squirrel_filtered"),
+        ("Chameleon-Directed", "chameleon_directed"),
+        ("squirrel filtered directed", "squirrel_filtered_directed"),
         ("ogbn-arxiv", "ogbn_arxiv"),
         ("nosuch", None),
     ],
@@ -105,6 +108,20 @@ def test_a_named_file_with_other_content_is_refused(
         "load your own graph by its path",
     ):
         assert part in str(caught.value)
+
+
+def test_a_file_without_direction_is_not_taken_for_a_directed_data_set(
+    folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    undirected = _graph(name="chameleon_directed")
+    directed = replace(undirected, directed=True)
+    assert directed.num_edges == undirected.num_edges
+    monkeypatch.setitem(DATASETS, "chameleon_directed", _entry(directed, "chameleon_directed"))
+    directed.to_npz(folders[0] / "chameleon_directed.npz")
+    assert load("chameleon_directed").directed
+    undirected.to_npz(folders[0] / "chameleon_directed.npz")
+    with pytest.raises(InputError, match="is not the data set chameleon_directed"):
+        load("chameleon_directed")
 
 
 def test_a_named_file_with_other_splits_is_refused(

@@ -8,8 +8,10 @@ import pytest
 
 from otherhalf.data.catalog import load
 from otherhalf.data.entries import ALIASES, DATASETS, DataSet, catalogue_name, splits_fingerprint
+from otherhalf.diagnosis.duplicates import find_duplicates
 from otherhalf.graph import Graph, Split
 
+DIRECTED = [name for name in DATASETS if name.endswith("_directed")]
 SPLIT = Split(np.array([0]), np.array([1]), np.array([2]), kind="fixed", seed=0)
 GRAPH = Graph(
     edges=[[0, 1], [1, 2]], x=[[1.0], [2.0], [3.0]], y=[0, 1, 0], fixed_splits=(SPLIT,), name="tiny"
@@ -31,7 +33,7 @@ ENTRY = DataSet(
 
 
 def test_the_catalogue_is_complete() -> None:
-    assert len(DATASETS) == 25
+    assert len(DATASETS) == 29
     for name, entry in DATASETS.items():
         assert entry.name == name
         assert all((entry.description, entry.source, entry.paper, entry.licence, entry.traps))
@@ -43,6 +45,12 @@ def test_the_catalogue_is_complete() -> None:
     }
     assert all(entry.metric in ("accuracy", "roc_auc") for entry in DATASETS.values())
     assert set(ALIASES.values()) <= set(DATASETS)
+    assert DIRECTED == [
+        "chameleon_directed",
+        "squirrel_directed",
+        "chameleon_filtered_directed",
+        "squirrel_filtered_directed",
+    ]
 
 
 @pytest.mark.parametrize("name", sorted(DATASETS))
@@ -56,6 +64,32 @@ def test_the_real_file_is_what_the_catalogue_says(data_dir: Path, name: str) -> 
     assert graph.fingerprint == entry.fingerprint
     assert splits_fingerprint(graph) == entry.splits_fingerprint
     assert catalogue_name(graph) == name
+
+
+@pytest.mark.parametrize("name", DIRECTED)
+def test_a_directed_entry_differs_from_the_undirected_one_by_its_edges_only(name: str) -> None:
+    entry, undirected = DATASETS[name], DATASETS[name.removesuffix("_directed")]
+    same = ("nodes", "classes", "features", "source", "paper", "licence", "metric", "splits_fingerprint")
+    assert [getattr(entry, fact) for fact in same] == [getattr(undirected, fact) for fact in same]
+    assert undirected.edges < entry.edges < 2 * undirected.edges
+    assert entry.fingerprint != undirected.fingerprint
+    assert "out-neighbours" in entry.traps
+    assert "never compare with results without direction" in entry.traps
+
+
+@pytest.mark.parametrize("name", DIRECTED)
+def test_the_directed_graph_is_the_undirected_one_with_direction(data_dir: Path, name: str) -> None:
+    usual = name.removesuffix("_directed")
+    for file in (name, usual):
+        if not (data_dir / f"{file}.npz").is_file():
+            pytest.skip(f"real data absent: no {file}.npz in OTHERHALF_DATA")
+    graph, undirected = load(name), load(usual)
+    assert (graph.directed, undirected.directed) == (True, False)
+    as_usual = replace(graph, directed=False, name=usual)
+    assert as_usual.fingerprint == undirected.fingerprint
+    assert catalogue_name(as_usual) == usual
+    nodes = find_duplicates(graph).count("out_neighbours")[1]
+    assert DATASETS[name].traps.startswith(f"{nodes} of {graph.num_nodes} nodes ")
 
 
 def test_a_mismatch_names_the_first_difference() -> None:

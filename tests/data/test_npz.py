@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from otherhalf.data.npz import read_npz, write_npz
+from otherhalf.data.npz import read_arrays, read_npz, write_npz
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
 
@@ -186,3 +186,11 @@ def test_a_file_name_without_npz_and_a_folder_that_cannot_be_made(tmp_path: Path
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot be written"):
         write_npz(graph, tmp_path / "file" / "g.npz")
+
+
+def test_arrays_by_name_and_those_that_may_be_missing(tmp_path: Path) -> None:
+    path = _write(tmp_path / "path.npz")
+    assert set(read_arrays(path, ("y",))) == {"y"}
+    assert set(read_arrays(path, ("y",), optional=("directed", "ids"))) == {"y", "directed"}
+    with pytest.raises(InputError, match=r"lacks the array\(s\) ids: "):
+        read_arrays(path, ("y", "ids"), optional=("directed",))

@@ -74,8 +74,13 @@ def write_npz(graph: Graph, path: str | Path) -> None:
         ) from error
 
 
-def read_arrays(path: Path, names: Sequence[str] | None = None) -> dict[str, npt.NDArray[Any]]:
-    """Read the named arrays of an npz file (default: all). Raise InputError if the file is damaged."""
+def read_arrays(
+    path: Path, names: Sequence[str] | None = None, *, optional: Sequence[str] = ()
+) -> dict[str, npt.NDArray[Any]]:
+    """Read the named arrays of an npz file (default: all), and those of ``optional`` that it has.
+
+    Raise InputError if the file is damaged.
+    """
     if path.is_dir():
         raise InputError(f"{path} is a folder: name the .npz file in it")
     if not path.exists():
@@ -85,7 +90,7 @@ def read_arrays(path: Path, names: Sequence[str] | None = None) -> dict[str, npt
             present = [name.removesuffix(".npy") for name in archive.namelist()]
         names = present if names is None else names
         with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in names if name in present}
+            arrays = {name: file[name] for name in (*names, *optional) if name in present}
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError) as error:
         raise InputError(
             f"{path} is not a complete .npz file (damaged or cut short): download or write it again"

@@ -51,14 +51,15 @@ def _planetoid(name: str) -> Source:
     return Source((*parts, *_splits(name)), partial(read_planetoid, name=name))
 
 
-def _geom_gcn(name: str, stem: str, indices: int | None = None) -> Source:
+def _geom_gcn(name: str, stem: str, indices: int | None = None, directed: bool = False) -> Source:
     texts = tuple(f"{GEOM_GCN}/new_data/{stem}/{file}" for file in (geom_gcn.EDGES, geom_gcn.NODES))
-    return Source((*texts, *_splits(stem)), partial(read_geom_gcn, name=name, stem=stem, indices=indices))
+    parse = partial(read_geom_gcn, name=name, stem=stem, indices=indices, directed=directed)
+    return Source((*texts, *_splits(stem)), parse)
 
 
-def _heterophilous(name: str, file: str, sparse: bool) -> Source:
+def _heterophilous(name: str, file: str, sparse: bool, directed: bool = False) -> Source:
     return Source(
-        (f"{HETEROPHILOUS}/{file}",), lambda folder: read_heterophilous(folder / file, name, sparse)
+        (f"{HETEROPHILOUS}/{file}",), lambda folder: read_heterophilous(folder / file, name, sparse, directed)
     )
 
 
@@ -96,6 +97,8 @@ SOURCES = {
     ),
     "chameleon": _geom_gcn("chameleon", "chameleon"),
     "squirrel": _geom_gcn("squirrel", "squirrel"),
+    "chameleon_directed": _geom_gcn("chameleon_directed", "chameleon", directed=True),
+    "squirrel_directed": _geom_gcn("squirrel_directed", "squirrel", directed=True),
     "actor": _geom_gcn("actor", "film", indices=932),
     "texas": _geom_gcn("texas", "texas"),
     "wisconsin": _geom_gcn("wisconsin", "wisconsin"),
@@ -103,6 +106,12 @@ SOURCES = {
     "cornell_platonov": _heterophilous("cornell_platonov", "cornell.npz", sparse=True),
     "chameleon_filtered": _heterophilous("chameleon_filtered", "chameleon_filtered.npz", sparse=True),
     "squirrel_filtered": _heterophilous("squirrel_filtered", "squirrel_filtered.npz", sparse=True),
+    "chameleon_filtered_directed": _heterophilous(
+        "chameleon_filtered_directed", "chameleon_filtered_directed.npz", sparse=True, directed=True
+    ),
+    "squirrel_filtered_directed": _heterophilous(
+        "squirrel_filtered_directed", "squirrel_filtered_directed.npz", sparse=True, directed=True
+    ),
     "minesweeper": _heterophilous("minesweeper", "minesweeper.npz", sparse=False),
     "tolokers": _heterophilous("tolokers", "tolokers.npz", sparse=False),
     "dblp": _graph2gauss("dblp"),

@@ -35,6 +35,18 @@ def test_direction_is_kept_where_it_is_asked_for(folder):
     assert sorted(graph.edges.T.tolist()) == [[0, 1], [1, 0], [3, 2], [4, 2]]
 
 
+def test_the_reader_keeps_direction_and_drops_self_loops(folder):
+    with (folder / EDGES).open("a") as file:
+        file.write("2\t2\n3\t2\n")  # a self loop, and a link that is there already
+    graph = read_geom_gcn(folder, "tiny", "", directed=True)
+    assert graph.directed
+    assert graph.edges.T.tolist() == [[0, 1], [1, 0], [3, 2], [4, 2]]
+    assert graph.dropped_self_loops == 1
+    undirected = read_geom_gcn(folder, "tiny", "")
+    assert not undirected.directed
+    assert graph.fingerprint != undirected.fingerprint
+
+
 def test_actor_has_columns_instead_of_rows_and_a_given_number_of_them(folder):
     (folder / NODES).write_text("node_id\tfeature\tlabel\n2\t2\t1\n0\t0\t0\n1\t1,2,2\t1\n")
     (folder / EDGES).write_text("node_id\tnode_id\n0\t1\n1\t0\n2\t2\n2\t1\n")

@@ -12,8 +12,11 @@ from otherhalf.system.arrays import UNKNOWN
 _ARRAYS = ("node_features", "node_labels", "edges", "train_masks", "val_masks", "test_masks")
 
 
-def read_heterophilous(path: Path, name: str, sparse: bool) -> Graph:
-    """Read the graph in ``path``; ``sparse`` is for bags of words, dense features for a few measurements."""
+def read_heterophilous(path: Path, name: str, sparse: bool, directed: bool = False) -> Graph:
+    """Read the graph in ``path``; ``sparse`` is for bags of words, dense features for a few measurements.
+
+    ``directed`` keeps the direction of the edges, as the authors do for their files ``*_directed.npz``.
+    """
     arrays = read_arrays(path, _ARRAYS)
     x = arrays["node_features"]
     y = arrays["node_labels"].astype(np.int64)
@@ -23,4 +26,5 @@ def read_heterophilous(path: Path, name: str, sparse: bool) -> Graph:
         y=y,
         fixed_splits=mask_splits(arrays, y != UNKNOWN),
         name=name,
+        directed=directed,
     )
