@@ -5,11 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from otherhalf.complement.settings import ComplementSettings, EncoderSettings, HeadSettings, check_complement
+from otherhalf.complement.settings import (
+    ComplementSettings,
+    EncoderSettings,
+    HeadSettings,
+    KernelSettings,
+    check_complement,
+)
 from otherhalf.errors import InputError
 from otherhalf.nn.backbone import Architecture
 from otherhalf.nn.models.registry import MODELS
-from otherhalf.system.fields import from_dict, to_dict
+from otherhalf.system.fields import check, from_dict, to_dict
 from otherhalf.training.loop import TrainingSettings
 
 
@@ -131,3 +137,28 @@ def test_settings_of_a_file_with_every_option_of_earlier_versions():
     assert settings == with_encoder(kind="appnp", own_options={"steps": 5})
     check_complement(settings)
     assert replace(settings, k_homophily=3).encoder.own_options == {"steps": 5}
+
+
+# ---------------------------------------------------------------------- by leave-one-out
+
+
+def test_names_of_the_kernel_settings_in_files():
+    settings = KernelSettings(k=3, exact=100, landmarks=50, max_candidates=70, nodes=20, steps=0)
+    values = to_dict(settings)
+    assert set(values) == {"k", "exact", "landmarks", "max_candidates", "nodes", "steps"}
+    assert from_dict(KernelSettings, json.loads(json.dumps(values))) == settings
+    assert from_dict(KernelSettings, {}) == KernelSettings()
+
+
+@pytest.mark.parametrize("name", ["k", "exact", "landmarks", "max_candidates", "nodes"])
+@pytest.mark.parametrize("value", [0, -1, 1.5, True, "3", None])
+def test_wrong_kernel_settings_are_one_clear_sentence(name, value):
+    with pytest.raises(InputError) as caught:
+        check(KernelSettings(**{name: value}))
+    assert str(caught.value) == f"{name} must be an integer ≥ 1, not {value!r}"
+
+
+def test_the_kernels_may_be_learned_in_no_steps_but_not_in_fewer():
+    check(KernelSettings(steps=0))
+    with pytest.raises(InputError, match="steps must be an integer ≥ 0, not -1"):
+        check(KernelSettings(steps=-1))

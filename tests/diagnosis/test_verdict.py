@@ -146,6 +146,35 @@ def test_labels_near_the_line_are_undecided():
     assert "does not decide" in str(diagnosis)
 
 
+def test_the_kind_of_half_to_find():
+    alternating = np.arange(2 * GROUP) % 2
+    diagnosis = diagnose(two_groups(rings(), y=alternating))
+    assert (diagnosis.tendency, diagnosis.label_tendency) == ("homophily", "heterophily")
+    assert {
+        which: diagnosis.missing_kind(which) for which in ("ks", "labels", "homophily", "heterophily")
+    } == {
+        "ks": "heterophily",
+        "labels": "homophily",
+        "homophily": "heterophily",
+        "heterophily": "homophily",
+    }
+    with pytest.raises(InputError, match="choose one of ks, labels, homophily, heterophily"):
+        diagnosis.missing_kind("both")
+
+
+def test_where_the_labels_show_neither_tendency_both_kinds_are_missing():
+    undecided = diagnose(contextual_sbm(300, num_classes=2, homophily=0.6))
+    assert undecided.label_tendency == "undecided"
+    assert undecided.missing_kind("labels") == "both"
+    # Not if the labels are not followed.
+    assert undecided.missing_kind("ks") == undecided.missing
+    assert undecided.missing_kind("homophily") == "heterophily"
+    # Without labels there is no verdict to be undecided.
+    unlabelled = diagnose(two_groups(rings(), y=None))
+    assert unlabelled.label_tendency is None
+    assert unlabelled.missing_kind("labels") == unlabelled.missing == "heterophily"
+
+
 @pytest.mark.parametrize("y", [None, np.full(300, 1)])
 def test_without_two_classes_the_labels_have_no_verdict(y):
     diagnosis = diagnose(two_groups(rings(), y=y))

@@ -7,6 +7,7 @@ import torch
 
 from otherhalf.graph import Graph
 from otherhalf.nn.inputs import Scaling
+from otherhalf.nn.magnitudes import MagnitudeScaling
 from otherhalf.nn.ops.attention import Neighbourhoods
 from otherhalf.nn.ops.sparse import SparseOperator
 from otherhalf.nn.prepared import ADJACENCY_ROWS, DIRECTED, OPERATORS, PreparedGraph
@@ -93,6 +94,64 @@ def test_inputs_are_made_once(monkeypatch):
     assert prepared.inputs is inputs
     assert prepared.operator(ADJACENCY_ROWS) is rows is inputs.neighbours
     assert calls == [(3, 3)]
+
+
+# ---------------------------------------------------------------------- magnitudes
+
+AS_THEY_ARE = MagnitudeScaling(np.zeros(2, dtype=np.float32), np.ones(2, dtype=np.float32))
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
+def test_magnitudes_are_further_columns_of_the_scaled_features(make):
+    x = make(np.array([[1.0, 3.0], [0.0, 0.0], [2.0, 0.0]], dtype=np.float32))
+    features = PreparedGraph(path_of(x), Scaling("row"), magnitudes=AS_THEY_ARE).inputs.features
+    assert isinstance(features, torch.Tensor)  # with two full columns of four it is dense
+    # The sums of scaled rows are 1, 0, 1; the path has the degrees 1, 2, 1.
+    two, three = float(np.log(2)), float(np.log(3))
+    expected = torch.tensor([[0.25, 0.75, two, two], [0, 0, 0, three], [1, 0, two, two]])
+    torch.testing.assert_close(features, expected)
+
+
+def test_sparse_features_with_magnitudes_stay_sparse():
+    x = sp.csr_matrix(([5.0], ([0], [1])), shape=(2, 40), dtype=np.float32)
+    features = PreparedGraph(path_of(x), NONE, magnitudes=AS_THEY_ARE).inputs.features
+    assert isinstance(features, SparseOperator)
+    expected = np.hstack([x.toarray(), np.log([[6, 2], [1, 2]])])
+    np.testing.assert_allclose(dense_of(features), expected, rtol=1e-6)
+
+
+def test_magnitudes_are_scaled_like_those_of_the_fitted_graph():
+    fitted, grown = (path_of(np.ones((n, 1), dtype=np.float32)) for n in (3, 4))
+    scaling = MagnitudeScaling.fit(fitted.x, fitted.adjacency)
+    columns = PreparedGraph(grown, NONE, num_known=3, magnitudes=scaling).inputs.features[:, 1:]
+    degrees = np.log([2, 3, 2])
+    expected = (np.log([2, 3, 3, 2]) - degrees.mean()) / degrees.std()
+    np.testing.assert_allclose(columns[:, 1], expected, rtol=1e-5)
+
+
+def test_the_same_graph_with_and_without_magnitudes(monkeypatch):
+    made = counted(monkeypatch)
+    prepared = PreparedGraph(path_of(np.ones((4, 3), dtype=np.float32)), NONE, num_known=2)
+    other = prepared.with_magnitudes(AS_THEY_ARE)
+    assert prepared.with_magnitudes(None) is prepared
+    assert (prepared.sizes, other.sizes) == ((3, 2, 2), (5, 2, 2))
+    assert prepared.inputs.features.shape == (4, 3)
+    assert other.inputs.features.shape == (4, 5)
+    # Operators are shared, whoever asks first.
+    assert prepared.operator("mean") is other.operator("mean")
+    assert other.operator("normalized") is prepared.operator("normalized")
+    assert made == ["mean", "normalized"]
+    assert other.operator(ADJACENCY_ROWS).shape == (4, 2)
+    assert prepared.derived is not other.derived
+
+
+def test_magnitudes_replace_those_of_before():
+    prepared = PreparedGraph(path_of(np.ones((3, 1), dtype=np.float32)), NONE, magnitudes=AS_THEY_ARE)
+    assert prepared.with_magnitudes(AS_THEY_ARE).sizes[0] == 3
+
+
+def test_sizes_without_magnitudes():
+    assert PreparedGraph(path_of(np.ones((5, 2), dtype=np.float32)), NONE).sizes == (2, 2, 5)
 
 
 # ---------------------------------------------------------------------- operators

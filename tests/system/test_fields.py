@@ -168,3 +168,57 @@ def test_numpy_numbers_in_json():
     assert json.dumps({"a": np.float32(0.5)}, default=json_number) == '{"a": 0.5}'
     with pytest.raises(TypeError, match="set cannot be written to JSON"):
         json.dumps({1}, default=json_number)
+
+
+# ---------------------------------------------------------------------- fields that came late
+
+
+@dataclass(frozen=True)
+class Later:
+    """Settings whose later fields must not change the keys of records that were written before."""
+
+    rate: float = setting(0.5, number(0))
+    count: int = setting(3, integer(1), late=True)
+    inner: Inner = setting(factory=Inner, label="inner ", late=True)
+    renamed: str = setting("a", one_of("a", "b"), name="old", late=True)
+
+
+def test_late_fields_are_left_out_at_their_defaults():
+    assert to_dict(Later()) == {"rate": 0.5}
+    assert to_dict(Later(rate=0.25, count=3, inner=Inner(8), renamed="a")) == {"rate": 0.25}
+
+
+def test_late_fields_with_other_values_are_written_and_read_back():
+    settings = Later(count=4, inner=Inner(9), renamed="b")
+    values = to_dict(settings)
+    assert values == {"rate": 0.5, "count": 4, "inner": {"hidden": 9}, "old": "b"}
+    assert from_dict(Later, json.loads(json.dumps(values))) == settings
+    assert to_dict(Later(inner=Inner(9))) == {"rate": 0.5, "inner": {"hidden": 9}}
+
+
+def test_a_dictionary_of_before_a_field_came_has_its_default():
+    assert from_dict(Later, {"rate": 0.75}) == Later(rate=0.75)
+
+
+def test_late_fields_are_checked_like_others():
+    check(Later())
+    with pytest.raises(InputError, match="count must be an integer ≥ 1, not 0"):
+        check(Later(count=0))
+    with pytest.raises(InputError, match="inner width must be an integer ≥ 1, not 0"):
+        check(Later(inner=Inner(0)))
+
+
+def test_late_fields_of_nested_settings():
+    @dataclass(frozen=True)
+    class Holder:
+        later: Later = setting(factory=Later)
+
+    assert to_dict(Holder()) == {"later": {"rate": 0.5}}
+    assert to_dict(Holder(Later(count=5))) == {"later": {"rate": 0.5, "count": 5}}
+
+
+@given(
+    st.builds(Later, finite, st.integers(1, 5), st.builds(Inner, st.integers(7, 9)), st.sampled_from("ab"))
+)
+def test_any_settings_with_late_fields_come_back(settings):
+    assert from_dict(Later, json.loads(json.dumps(to_dict(settings)))) == settings

@@ -2,8 +2,11 @@
 
 import numpy as np
 
+from otherhalf.complement.choice import KEPT_KERNELS
+from otherhalf.complement.descriptions import DENSE_ENTRIES, PROJECTED
 from otherhalf.complement.search import BLOCK_ENTRIES
-from otherhalf.complement.settings import AUTO, ComplementSettings
+from otherhalf.complement.settings import AUTO, ComplementSettings, KernelSettings
+from otherhalf.complement.walks import KEPT
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.nn.backbone import Architecture
@@ -20,6 +23,9 @@ COPIES = 5
 
 ENTRY = 24
 """Bytes of a sparse entry: value and column in the matrix and in its transpose, and its position there."""
+
+SMOOTHED = 6
+"""Dense copies of the features: as they are, and smoothed in five ways."""
 
 PAIR = 150
 """Bytes of a pair in the ranking loss, measured: position in a list, two entries, scores, gradients."""
@@ -53,6 +59,26 @@ def fit_bytes(
         "missing half": 2 * n * k * ENTRY * 2,
         "search": 4 * BLOCK_ENTRIES * FLOAT,
         "ranking": num_train * 2 * head.ranking_k * PAIR,
+    }
+    return int(sum(parts.values()))
+
+
+def kernel_bytes(graph: Graph, num_train: int, settings: KernelSettings) -> int:
+    """Return about how many bytes the missing half by leave-one-out needs in addition to the graph."""
+    n, d = graph.num_nodes, graph.num_features
+    anchors = num_train if num_train <= settings.exact else settings.landmarks
+    candidates = min(num_train, max(settings.max_candidates, anchors))
+    # The kernel among the anchors, its factor and its inverse; landmarks: the kernel to all training nodes.
+    solve = 4 * anchors**2 if num_train <= settings.exact else 3 * num_train * anchors
+    sampled = min(num_train, settings.nodes)
+    parts = {
+        "descriptions": min(n * d, max(DENSE_ENTRIES, n * PROJECTED)) * FLOAT * SMOOTHED,
+        "walks": 3 * n * KEPT * ENTRY,
+        "choice": (3 * KEPT_KERNELS + 8) * sampled**2 * FLOAT,
+        "regression": solve * FLOAT,
+        "blocks": 4 * max(BLOCK_ENTRIES, candidates) * FLOAT,
+        "edges": 2 * graph.undirected_edges.shape[1] * ENTRY * 4,
+        "missing half": 2 * n * settings.k * ENTRY * 2,
     }
     return int(sum(parts.values()))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -12,11 +12,12 @@ import scipy.sparse as sp
 from otherhalf.data.npz import read_arrays
 from otherhalf.errors import InputError
 from otherhalf.graph import symmetric_adjacency
-from otherhalf.nn.ops.sparse import SparseOperator, normalized_adjacency
-from otherhalf.system.arrays import UNKNOWN, Frozen, IntArray
+from otherhalf.nn.ops.sparse import SparseOperator, normalized_matrix
+from otherhalf.system.arrays import UNKNOWN, FloatArray, Frozen, IntArray
 from otherhalf.system.atomic import atomic_write, check_place
 
-KINDS = ("homophily", "heterophily")
+KINDS = ("homophily", "heterophily", "both")
+METHODS = ("kernel", "embedding")
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,11 +27,17 @@ class MissingHalf(Frozen):
     Attributes:
         pairs: ``[2, P]``: row 0 the node that searched, row 1 the node it was joined to.
         num_nodes: N.
-        kind: ``homophily`` (nodes joined to the most similar ones) or ``heterophily`` (to the least similar).
-        k: Number of nodes that each node was joined to.
-        candidates: Number of nodes that each node was compared with; fewer than N means a sample.
+        kind: ``homophily`` (nodes joined to the most similar ones), ``heterophily`` (to the least similar),
+            or ``both``.
+        k: Number of nodes that each node was joined to; of ``both`` kinds, the number of each.
+        candidates: Number of nodes that each node was compared with: all or a sample of all nodes, and by
+            leave-one-out of the training nodes.
         encoder: Kind of the encoder that made the embedding.
         seconds: Duration of each stage.
+        weights: ``[P]``: share of each pair in the half of its searching node, negative for least similar
+            nodes; None where all pairs weigh the same.
+        method: ``embedding`` (the paper's) or ``kernel`` (by leave-one-out).
+        words: What the half is made of.
     """
 
     pairs: IntArray
@@ -40,6 +47,20 @@ class MissingHalf(Frozen):
     candidates: int
     encoder: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
+    weights: FloatArray | None = None
+    method: str = "embedding"
+    words: str = ""
+
+    def part(self, kind: str) -> MissingHalf:
+        """Return the pairs of one kind, ``homophily`` or ``heterophily``; none in a half of the other."""
+        if kind == self.kind:
+            return self
+        if self.weights is None and self.kind == "both":
+            raise ValueError("a half of both kinds needs weights: their signs say the kind of a pair")
+        signs = np.zeros(self.pairs.shape[1]) if self.weights is None else self.weights
+        chosen = signs > 0 if kind == "homophily" else signs < 0
+        weights = None if self.weights is None else self.weights[chosen]
+        return replace(self, pairs=self.pairs[:, chosen], weights=weights, kind=kind)
 
     @cached_property
     def adjacency(self) -> sp.csr_matrix:
@@ -48,8 +69,19 @@ class MissingHalf(Frozen):
 
     @cached_property
     def operator(self) -> SparseOperator:
-        """Normalised adjacency matrix, as the convolution reads it."""
-        return normalized_adjacency(self.adjacency)
+        """The matrix that the convolution reads.
+
+        Without weights, the normalised adjacency matrix. With weights, each row holds the weights of the
+        pairs of its node, without sign: messages go from labelled nodes to all others, not back.
+        """
+        return SparseOperator.from_scipy(self.matrix, symmetric=self.weights is None)
+
+    @cached_property
+    def matrix(self) -> sp.csr_matrix:
+        """The matrix of :attr:`operator`, as a scipy matrix."""
+        if self.weights is None:
+            return normalized_matrix(self.adjacency)
+        return sp.csr_matrix((abs(self.weights), tuple(self.pairs)), shape=(self.num_nodes,) * 2)
 
     @property
     def num_edges(self) -> int:
@@ -58,8 +90,8 @@ class MissingHalf(Frozen):
 
     @property
     def sampled(self) -> bool:
-        """Whether the candidates were a sample of the nodes (Section 6.4)."""
-        return self.candidates < self.num_nodes
+        """Whether the embedding was compared with a sample of the nodes (Section 6.4)."""
+        return self.method == "embedding" and self.candidates < self.num_nodes
 
     def homophily(self, y: IntArray, nodes: IntArray | None = None) -> float | None:
         """Return the share of pairs within a class, over pairs whose searching node is one of ``nodes``.
@@ -80,6 +112,7 @@ class MissingHalf(Frozen):
         """Write the missing half to an npz file, which :meth:`from_npz` reads."""
         check_place(path, (".npz",))
         upper = sp.triu(self.adjacency, k=1).tocoo()
+        arrays = {} if self.weights is None else {"weights": self.weights}
         with atomic_write(path) as temporary:
             np.savez_compressed(
                 temporary,
@@ -90,24 +123,42 @@ class MissingHalf(Frozen):
                 k=np.array(self.k),
                 candidates=np.array(self.candidates),
                 encoder=np.array(self.encoder),
+                method=np.array(self.method),
+                words=np.array(self.words),
+                **arrays,  # type: ignore[arg-type]  # mypy takes it for the argument allow_pickle
             )
 
     @classmethod
     def from_npz(cls, path: str | Path) -> MissingHalf:
         """Read a missing half written by :meth:`to_npz`; raise InputError if the file is not one."""
         path = Path(path)
-        arrays = read_arrays(path, ("pairs", "num_nodes", "kind", "k", "candidates", "encoder"))
+        # Files of earlier versions, which had the embedding only, have none of the optional arrays.
+        needed = ("pairs", "num_nodes", "kind", "k", "candidates", "encoder")
+        arrays = read_arrays(path, needed, optional=("method", "words", "weights"))
+        method, words = str(arrays.get("method", "embedding")), str(arrays.get("words", ""))
+        weights = arrays.get("weights")
         try:
             pairs, kind = arrays["pairs"].astype(np.int64), str(arrays["kind"])
             n, k, candidates = (int(arrays[name]) for name in ("num_nodes", "k", "candidates"))
             valid = kind in KINDS and pairs.ndim == len(pairs) == 2 and ((pairs >= 0) & (pairs < n)).all()
+            if weights is not None:
+                weights = weights.astype(np.float32)
+                valid = valid and weights.shape == pairs.shape[1:] and np.isfinite(weights).all()
         except (TypeError, ValueError):
             valid = False
-        if not valid:
+        if not valid or method not in METHODS:
             raise InputError(f"{path} is not a missing half: give a file that `complement --out` wrote")
-        return cls(pairs, n, kind, k, candidates, str(arrays["encoder"]))
+        return cls(
+            pairs, n, kind, k, candidates, str(arrays["encoder"]), weights=weights, method=method, words=words
+        )
 
     def __repr__(self) -> str:
-        how = f"{self.k} {'most' if self.kind == 'homophily' else 'least'} similar of each node"
-        sampled = f", {self.candidates} sampled candidates" if self.sampled else ""
-        return f"MissingHalf({self.kind}, {self.num_edges} edges, {how}{sampled})"
+        if self.method == "kernel":
+            count = f"{self.k} + {self.k}" if self.kind == "both" else str(self.k)
+            how = f"each node to {count} of {self.candidates} training nodes"
+            how += f", {self.words}" if self.words else ""
+        else:
+            which = {"homophily": "most", "heterophily": "least", "both": "most and least"}[self.kind]
+            how = f"{self.k} {which} similar of each node"
+            how += f", {self.candidates} sampled candidates" if self.sampled else ""
+        return f"MissingHalf({self.kind}, {self.num_edges} edges, {how})"

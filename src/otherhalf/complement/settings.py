@@ -64,6 +64,28 @@ class ComplementSettings:
     max_candidates: int = setting(200_000, integer(1))
 
 
+@dataclass(frozen=True)
+class KernelSettings:
+    """How the missing half is found by leave-one-out.
+
+    Attributes:
+        k: Number of labelled nodes that each node is joined to.
+        exact: Most training nodes for the exact regression, whose memory grows with their square and whose
+            time grows with their cube. With more, it is over functions of ``landmarks`` of them.
+        landmarks: Number of landmarks (Nyström).
+        max_candidates: Most labelled nodes that each node is compared with; with more, a sample.
+        nodes: Most training nodes that the kernels are chosen with; with more, a sample.
+        steps: Steps of their learning.
+    """
+
+    k: int = setting(10, integer(1))
+    exact: int = setting(12_000, integer(1))
+    landmarks: int = setting(4_000, integer(1))
+    max_candidates: int = setting(20_000, integer(1))
+    nodes: int = setting(1_500, integer(1))
+    steps: int = setting(25, integer(0))
+
+
 def check_complement(settings: ComplementSettings) -> None:
     """Raise InputError if the missing half cannot be learned with these settings."""
     check(settings)

@@ -111,6 +111,15 @@ class Diagnosis:
             return str(self.label_tendency)
         return self.tendency
 
+    def missing_kind(self, which: str) -> str:
+        """Return the kind of half to find: the opposite of the tendency that :meth:`follow` gives.
+
+        Following the labels, it is ``both`` where they show neither tendency.
+        """
+        if which == "labels" and self.label_tendency == "undecided":
+            return "both"
+        return opposite(self.follow(which))
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the two distributions, in Python types that JSON has.
 
@@ -294,4 +303,5 @@ def opposite(tendency: str) -> str:
 
 def adjective(tendency: str) -> str:
     """Return the adjective of a tendency, as in "the homophilic half"."""
-    return {"homophily": "homophilic", "heterophily": "heterophilic"}[tendency]
+    words = {"homophily": "homophilic", "heterophily": "heterophilic", "both": "homophilic and heterophilic"}
+    return words[tendency]

@@ -1,5 +1,7 @@
 """A graph prepared for models, with everything that is computed from it once."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
@@ -9,6 +11,7 @@ import torch
 
 from otherhalf.graph import Direction, Graph
 from otherhalf.nn.inputs import NodeInputs, Scaling, feature_matrix
+from otherhalf.nn.magnitudes import MagnitudeScaling
 from otherhalf.nn.ops.attention import Neighbourhoods
 from otherhalf.nn.ops.sparse import SparseOperator, mean_adjacency, normalized_adjacency
 
@@ -38,6 +41,8 @@ class PreparedGraph:
         scaling: The scaling learned on the fitted graph.
         num_known: Number of columns of the adjacency rows: the nodes of the fitted graph, which come first in
             a graph with new nodes. Default: all nodes.
+        magnitudes: If given, the log sum of the features and the log degree of every node, scaled like this,
+            are among the features.
         device: Device of the models.
     """
 
@@ -47,10 +52,12 @@ class PreparedGraph:
         scaling: Scaling,
         *,
         num_known: int | None = None,
+        magnitudes: MagnitudeScaling | None = None,
         device: torch.device | str = "cpu",
     ) -> None:
         self.graph = graph
         self.scaling = scaling
+        self.magnitudes = magnitudes
         self.device = torch.device(device)
         self._num_known = graph.num_nodes if num_known is None else num_known
         self._operators: dict[tuple[str, Direction], Any] = {}
@@ -61,8 +68,25 @@ class PreparedGraph:
         """The scaled features and the adjacency rows."""
         adjacency = self.graph.adjacency
         rows = adjacency if self._num_known == self.graph.num_nodes else adjacency[:, : self._num_known]
-        features = feature_matrix(self.scaling.apply(self.graph.x))
-        return NodeInputs(features, SparseOperator.from_scipy(rows)).to(self.device)
+        features = self.scaling.apply(self.graph.x)
+        if self.magnitudes is not None:
+            features = self.magnitudes.append(features, adjacency)
+        return NodeInputs(feature_matrix(features), SparseOperator.from_scipy(rows)).to(self.device)
+
+    def with_magnitudes(self, magnitudes: MagnitudeScaling | None) -> PreparedGraph:
+        """Return the same graph with magnitudes among its features; it shares the operators."""
+        if magnitudes is None:
+            return self
+        other = PreparedGraph(
+            self.graph, self.scaling, num_known=self._num_known, magnitudes=magnitudes, device=self.device
+        )
+        other._operators = self._operators
+        return other
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Features, classes and known nodes: the sizes that models of this graph are made for."""
+        return self.inputs.features.shape[1], self.graph.num_classes, self._num_known
 
     def operator(self, name: str, direction: Direction = "undirected") -> Any:
         """Return one of :data:`OPERATORS`, or the adjacency rows, over the edges in this direction."""

@@ -5,7 +5,7 @@ and :func:`from_dict` write and read it. A field that is renamed in Python keeps
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from numbers import Integral, Real
 from typing import Any, TypeVar, get_type_hints
 
@@ -80,6 +80,7 @@ def setting(
     label: str = "",
     factory: Any = MISSING,
     merged: bool = False,
+    late: bool = False,
 ) -> Any:
     """Declare a field of a settings dataclass.
 
@@ -90,8 +91,10 @@ def setting(
         label: Its name in messages; for nested settings: a prefix of their names in messages.
         factory: Makes the default of nested settings.
         merged: For a dictionary: in files, its entries are at the level of the other fields.
+        late: Whether it came after records were written: it is left out of files where it has its default, so
+            that the keys of those records stay the same.
     """
-    metadata = {"rule": rule, "name": name, "label": label, "merged": merged}
+    metadata = {"rule": rule, "name": name, "label": label, "merged": merged, "late": late}
     return field(default=default, default_factory=factory, metadata=metadata)
 
 
@@ -110,6 +113,8 @@ def to_dict(settings: Any) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for item in fields(settings):
         value = getattr(settings, item.name)
+        if item.metadata.get("late") and value == _default(item):
+            continue
         if item.metadata.get("merged"):
             values |= value
             continue
@@ -117,6 +122,10 @@ def to_dict(settings: Any) -> dict[str, Any]:
             value = to_dict(value)
         values[item.metadata.get("name") or item.name] = dict(value) if isinstance(value, Mapping) else value
     return values
+
+
+def _default(item: Field[Any]) -> Any:
+    return item.default_factory() if item.default_factory is not MISSING else item.default
 
 
 def from_dict(kind: type[T], values: Mapping[str, Any]) -> T:

@@ -7,7 +7,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from otherhalf.nn.ops.sparse import SparseOperator, mean_adjacency, normalized_adjacency
+from otherhalf.nn.ops.sparse import (
+    SparseOperator,
+    mean_adjacency,
+    mean_matrix,
+    normalized_adjacency,
+    normalized_matrix,
+)
 
 # [4, 5], not symmetric, row 2 and column 3 empty.
 DENSE = np.array(
@@ -302,3 +308,33 @@ def test_gradient_through_a_mean():
     operator = mean_adjacency(PATH)
     ((operator @ h) * weights).sum().backward()
     torch.testing.assert_close(h.grad, dense_of(operator).T @ weights)
+
+
+@pytest.mark.parametrize("self_loops", [False, True])
+def test_the_operators_are_those_of_the_matrices(self_loops):
+    for matrix, operator in ((normalized_matrix, normalized_adjacency), (mean_matrix, mean_adjacency)):
+        found = matrix(PATH, self_loops=self_loops)
+        assert isinstance(found, sp.csr_matrix)
+        assert found.dtype == np.float32
+        made = operator(PATH, self_loops=self_loops)
+        np.testing.assert_array_equal(found.toarray(), dense_of(made).numpy())
+
+
+def test_the_matrices_by_hand():
+    s = 1 / np.sqrt(2)
+    expected = [[0, s, 0, 0], [s, 0, s, 0], [0, s, 0, 0], [0, 0, 0, 0]]
+    np.testing.assert_allclose(normalized_matrix(PATH).toarray(), expected, rtol=1e-6)
+    expected = [[0, 1, 0, 0], [0.5, 0, 0.5, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
+    assert mean_matrix(PATH).toarray().tolist() == expected
+
+
+def test_the_mean_over_directed_edges():
+    # 0 → 1, 0 → 2, 2 → 1: a row is the mean over the targets.
+    arrows = sp.csr_matrix(np.array([[0, 1, 1], [0, 0, 0], [0, 1, 0]]))
+    assert mean_matrix(arrows).toarray().tolist() == [[0, 0.5, 0.5], [0, 0, 0], [0, 1, 0]]
+
+
+def test_matrices_of_a_graph_without_edges():
+    nothing = sp.csr_matrix((3, 3))
+    assert normalized_matrix(nothing).nnz == mean_matrix(nothing).nnz == 0
+    np.testing.assert_array_equal(mean_matrix(nothing, self_loops=True).toarray(), np.eye(3))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 from pickle import UnpicklingError
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
@@ -17,6 +17,8 @@ import torch
 Int32s = npt.NDArray[np.int32]
 Kernel = Callable[..., None]
 """A compiled function. Its last two arguments are the first row to compute and the end (exclusive)."""
+
+Compiled = TypeVar("Compiled", bound=Callable[..., Any])
 
 CACHE_ERRORS = (OSError, RuntimeError, EOFError, UnpicklingError)
 """The cache cannot be written or is damaged: every process then compiles again."""
@@ -31,21 +33,22 @@ WORTH_A_THREAD = 1 << 20
 """Number of multiplications from which another thread saves time."""
 
 
-def compiled(signature: str) -> Callable[[Kernel], Kernel]:
+def compiled(signature: str) -> Callable[[Compiled], Compiled]:
     """Compile a function for these types now, or read it from numba's cache.
 
     The cache is valid while the file of the function stays the same: after a change of the options here,
     change that file or delete ``__pycache__/*.nb?``.
     """
 
-    def compile_now(function: Kernel) -> Kernel:
+    def compile_now(function: Compiled) -> Compiled:
         options: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
         with _straight_code_in_vectors():
             try:
-                kernel: Kernel = numba.njit(signature, cache=True, **options)(function)
+                kernel: Any = numba.njit(signature, cache=True, **options)(function)
             except CACHE_ERRORS:
                 kernel = numba.njit(signature, **options)(function)
-        return kernel
+        done: Compiled = kernel
+        return done
 
     return compile_now
 

@@ -122,7 +122,7 @@ def mapped(x: Features, weight: Tensor) -> Tensor:
     return x @ weight if isinstance(x, SparseOperator) else dense_product(x, weight)
 
 
-def normalized_adjacency(adjacency: sp.spmatrix, *, self_loops: bool = False) -> SparseOperator:
+def normalized_matrix(adjacency: sp.spmatrix, *, self_loops: bool = False) -> sp.csr_matrix:
     r"""Return :math:`\hat{\mathbf{A}} = \mathbf{D}^{-1/2}\mathbf{A}\mathbf{D}^{-1/2}` of an undirected graph.
 
     The paper's normalisation (Section 3) has no self loops; ``self_loops=True`` adds them first, as GCN
@@ -130,13 +130,23 @@ def normalized_adjacency(adjacency: sp.spmatrix, *, self_loops: bool = False) ->
     """
     matrix, degree = _with_degree(adjacency, self_loops)
     scaling = sp.diags(_reciprocal(np.sqrt(degree)))
-    return SparseOperator.from_scipy(scaling @ matrix @ scaling, symmetric=True)
+    return sp.csr_matrix(scaling @ matrix @ scaling)
+
+
+def mean_matrix(adjacency: sp.spmatrix, *, self_loops: bool = False) -> sp.csr_matrix:
+    r"""Return :math:`\mathbf{D}^{-1}\mathbf{A}`, the mean over the neighbours; 0 for a node without any."""
+    matrix, degree = _with_degree(adjacency, self_loops)
+    return sp.csr_matrix(sp.diags(_reciprocal(degree)) @ matrix)
+
+
+def normalized_adjacency(adjacency: sp.spmatrix, *, self_loops: bool = False) -> SparseOperator:
+    """Return :func:`normalized_matrix` as an operator."""
+    return SparseOperator.from_scipy(normalized_matrix(adjacency, self_loops=self_loops), symmetric=True)
 
 
 def mean_adjacency(adjacency: sp.spmatrix, *, self_loops: bool = False) -> SparseOperator:
-    r"""Return :math:`\mathbf{D}^{-1}\mathbf{A}`, the mean over the neighbours; 0 for a node without any."""
-    matrix, degree = _with_degree(adjacency, self_loops)
-    return SparseOperator.from_scipy(sp.diags(_reciprocal(degree)) @ matrix)
+    """Return :func:`mean_matrix` as an operator."""
+    return SparseOperator.from_scipy(mean_matrix(adjacency, self_loops=self_loops))
 
 
 def _with_degree(adjacency: sp.spmatrix, self_loops: bool) -> tuple[sp.csr_matrix, FloatArray]:

@@ -1,0 +1,223 @@
+"""The missing half by leave-one-out: nodes joined to the labelled nodes that a chosen kernel finds similar.
+
+The kernel is chosen, and the scores of training nodes are computed, without a node's own label. So the half
+is as good around training nodes as around all others, which the embedding of the paper cannot be.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from otherhalf.complement.choice import choose_kernels
+from otherhalf.complement.descriptions import Basis, Descriptions
+from otherhalf.complement.kernels import Kernel, mixture_block, words_of
+from otherhalf.complement.missing_half import MissingHalf
+from otherhalf.complement.ridge import Ridge, centred, fit_landmarks, fit_ridge
+from otherhalf.complement.search import top_k
+from otherhalf.complement.settings import KernelSettings
+from otherhalf.graph import Graph
+from otherhalf.nn.inputs import Scaling
+from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.training.loop import SILENT, Monitor
+from otherhalf.training.supervised import Supervision
+
+TEMPERATURES = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 14.0, 20.0)
+"""Factors of the scores; the likeliest on leave-one-out is chosen."""
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Labels spread over the missing half: the scores S of every node.
+
+    Attributes:
+        basis: What the descriptions learned from the fitted graph.
+        kernels: The kernels whose mean is the similarity.
+        ridge: λ.
+        train: Training nodes.
+        anchors: Nodes that the scores are a function of: all training nodes, or landmarks among them.
+        candidates: Training nodes that every node is compared with in the search for the half.
+        fitted: The regression.
+        temperature: Factor that makes the scores logits.
+    """
+
+    basis: Basis
+    kernels: tuple[Kernel, ...]
+    ridge: float
+    train: IntArray
+    anchors: IntArray
+    candidates: IntArray
+    fitted: Ridge
+    temperature: float
+
+    def similarities(self, descriptions: Descriptions, nodes: IntArray, others: IntArray) -> Tensor:
+        """Return the chosen kernel between nodes."""
+        return mixture_block(self.kernels, descriptions, nodes, others)
+
+    def scores(self, raw: Tensor) -> FloatArray:
+        """Return S, made of ``[N, C]`` products with the dual: leave-one-out on training nodes; logits."""
+        scores = raw.clone()
+        scores[torch.from_numpy(self.train)] -= self.fitted.own
+        scores -= scores.mean(dim=1, keepdim=True)
+        return (self.temperature * scores).numpy()
+
+
+@dataclass(frozen=True, eq=False)
+class KernelHalf:
+    """The missing half of one graph, and the scores S of its nodes; a random half has no scores."""
+
+    scores: FloatArray | None
+    half: MissingHalf
+
+
+def learn_kernel_half(
+    graph: Graph, scaling: Scaling, kind: str, settings: KernelSettings, supervision: Supervision
+) -> tuple[Spread, KernelHalf]:
+    """Choose the kernels, solve the regression, and join every node to similar (or dissimilar) ones.
+
+    Args:
+        graph: The graph; only labels of train and val nodes are read.
+        scaling: Scaling of the features, fitted on the graph.
+        kind: ``homophily`` joins the most similar nodes, ``heterophily`` the least similar, ``both`` both.
+        settings: K and limits.
+        supervision: Split, seed, metric and monitor.
+    """
+    times = [time.perf_counter()]
+    descriptions = Descriptions(graph, Basis.of(graph, scaling))
+    choice = choose_kernels(descriptions, settings, supervision)
+    descriptions.forget([kernel.description for kernel in choice.kernels])
+    times.append(time.perf_counter())
+    spread = _fit(descriptions, choice.kernels, choice.ridge, settings, supervision)
+    found = spread_over(spread, descriptions, kind, settings.k, monitor=supervision.monitor)
+    times.append(time.perf_counter())
+    found.half.seconds.update(zip(("choose", "spread"), np.diff(times).tolist(), strict=True))
+    return spread, found
+
+
+def _fit(
+    descriptions: Descriptions,
+    kernels: tuple[Kernel, ...],
+    ridge: float,
+    settings: KernelSettings,
+    supervision: Supervision,
+) -> Spread:
+    graph, train = descriptions.graph, np.array(supervision.split.train)
+    draw = np.random.default_rng(supervision.seed)
+    candidates = _sampled(train, settings.max_candidates, draw)
+    codes = torch.from_numpy(graph.y[train])
+    targets = centred(codes, graph.num_classes)
+    if len(train) <= settings.exact:
+        anchors = train
+        among = mixture_block(kernels, descriptions, train, train)
+        fitted = fit_ridge(among, targets, ridge)
+        leave_one_out = among @ fitted.dual - fitted.own
+    else:
+        anchors = _sampled(train, settings.landmarks, draw)
+        among = mixture_block(kernels, descriptions, anchors, anchors)
+        to_anchors = mixture_block(kernels, descriptions, train, anchors)
+        fitted = fit_landmarks(to_anchors, among, targets, ridge)
+        leave_one_out = to_anchors @ fitted.dual - fitted.own
+    leave_one_out -= leave_one_out.mean(dim=1, keepdim=True)
+    temperature = min(TEMPERATURES, key=lambda t: float(F.cross_entropy(t * leave_one_out, codes)))
+    return Spread(descriptions.basis, kernels, ridge, train, anchors, candidates, fitted, temperature)
+
+
+def spread_over(
+    spread: Spread, descriptions: Descriptions, kind: str, k: int, *, monitor: Monitor = SILENT
+) -> KernelHalf:
+    """Compute the scores of all nodes of a graph, and the half that joins them to labelled nodes.
+
+    New nodes are treated like known ones: compared with the training nodes of the fit.
+    """
+    nodes, candidates = descriptions.graph.num_nodes, spread.candidates
+    raw = torch.empty(nodes, spread.fitted.dual.shape[1])
+    position = torch.full((nodes,), -1)
+    position[torch.from_numpy(candidates)] = torch.arange(len(candidates))
+    largest = kind != "heterophily"
+    opposite: list[tuple[Tensor, Tensor]] = []
+
+    def similarities(queries: Tensor) -> Tensor:
+        # The scores need the same block as the search, and the block is most of the cost.
+        rows = queries.numpy()
+        block = spread.similarities(descriptions, rows, spread.anchors)
+        raw[queries] = block @ spread.fitted.dual
+        if spread.anchors is not candidates:
+            block = spread.similarities(descriptions, rows, candidates)
+        own = position[queries]
+        block[torch.arange(len(own))[own >= 0], own[own >= 0]] = float("nan")
+        if kind == "both":
+            opposite.append(_least(block, k))
+        monitor.report("spread", int(queries[-1]) + 1, nodes)
+        return block
+
+    nearest, values = top_k(similarities, torch.arange(nodes), len(candidates), k, largest=largest)
+    found = [(nearest, values if largest else torch.full_like(values, -1.0))]
+    if kind == "both":
+        least = torch.cat([each for each, _ in opposite])
+        found.append((least, torch.full(least.shape, -1.0)))
+    pairs, weights = zip(*(_pairs(candidates, *each) for each in found), strict=True)
+    half = MissingHalf(
+        np.concatenate(pairs, axis=1),
+        nodes,
+        kind,
+        k,
+        len(candidates),
+        weights=np.concatenate(weights),
+        method="kernel",
+        words=words_of(spread.kernels, kind),
+    )
+    return KernelHalf(spread.scores(raw), half)
+
+
+def _least(block: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    rows = torch.arange(len(block))
+    return top_k(lambda queries: block[queries], rows, block.shape[1], k, largest=False)
+
+
+def _pairs(candidates: IntArray, found: Tensor, values: Tensor) -> tuple[IntArray, FloatArray]:
+    """Return ``[2, P]`` pairs and their weights: shares of a node's similarity, negative for dissimilar ones.
+
+    A similarity that is 0 in single precision joins nothing.
+    """
+    kept = (found >= 0) & (values != 0)
+    # A node unlike all others has similarities that are tiny; their shares still add up to 1.
+    values = torch.where(kept, values, 0.0).double()
+    shares = (values / values.abs().sum(dim=1, keepdim=True).clamp_min(1e-300)).float()
+    source = torch.arange(len(found))[:, None].expand_as(found)[kept].numpy()
+    return np.stack([source, candidates[found[kept].numpy()]]), shares[kept].numpy()
+
+
+def _sampled(nodes: IntArray, most: int, draw: np.random.Generator) -> IntArray:
+    return nodes if len(nodes) <= most else np.sort(draw.choice(nodes, most, replace=False))
+
+
+def random_half(nodes: int, train: IntArray, k: int, seed: int, kind: str = "homophily") -> KernelHalf:
+    """Return a half that joins every node to K training nodes at random: what a found half is compared with.
+
+    Each is drawn from all training nodes but the node itself, so one may be drawn twice.
+    """
+    draw = np.random.default_rng(seed)
+    position = np.full((nodes, 1), len(train))
+    position[train, 0] = np.arange(len(train))
+    signs = {"homophily": (1,), "heterophily": (-1,), "both": (1, -1)}[kind]
+    targets = [draw.integers(0, len(train) - (position < len(train)), (nodes, k)) for _ in signs]
+    pairs = [
+        np.stack([np.repeat(np.arange(nodes), k), train[each + (each >= position)].ravel()])
+        for each in targets
+    ]
+    half = MissingHalf(
+        np.concatenate(pairs, axis=1),
+        nodes,
+        kind,
+        k,
+        len(train),
+        weights=np.repeat(np.array(signs, dtype=np.float32) / k, nodes * k),
+        method="kernel",
+        words="joined at random",
+    )
+    return KernelHalf(None, half)

@@ -1,0 +1,107 @@
+r"""Kernel ridge regression of labels, with leave-one-out scores of the training nodes.
+
+With K the kernel among the training nodes, Y their labels as rows 1 or 0 less 1/C, and ridge λ:
+
+.. math::
+    \mathbf{G} = (\mathbf{K} + \lambda\mathbf{I})^{-1}, \quad \mathbf{B} = \mathbf{G}\mathbf{Y}, \quad
+    f(x) = \mathbf{k}(x)\mathbf{B}, \quad
+    f^{(-i)}(x_i) = \mathbf{y}_i - \mathbf{b}_i / G_{ii}
+
+The last is exactly the score of node i of a regression without node i (Allen 1974). There is no intercept: a
+mean of the labels would hold the node's own label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+SHIFTS = (0.0, 1e-4, 1e-2)
+"""Added to λ, relative to the mean of the diagonal, where rounding makes K + λI indefinite."""
+
+LANDMARK_RIDGE = 1e-3
+"""Added to the diagonal of the kernel among landmarks, some of which may be the same to rounding."""
+
+BLOCK_NODES = 4096
+
+
+@dataclass(frozen=True)
+class Ridge:
+    """A fitted regression.
+
+    Attributes:
+        dual: ``[m, C]``: the score of a node is ``k @ dual``, with k its kernel to m nodes.
+        own: ``[n, C]``: what a training node's own label adds to its score: leave-one-out is ``score - own``.
+    """
+
+    dual: Tensor
+    own: Tensor
+
+
+def centred(codes: Tensor, classes: int) -> Tensor:
+    """Return ``[n, C]``: 1 at the class of a node and 0 elsewhere, less 1/C."""
+    return torch.nn.functional.one_hot(codes, classes).float() - 1 / classes
+
+
+def fit_ridge(kernel: Tensor, targets: Tensor, ridge: float) -> Ridge:
+    """Solve the regression exactly, with one Cholesky factor.
+
+    Args:
+        kernel: ``[n, n]``.
+        targets: ``[n, C]``.
+        ridge: λ.
+    """
+    inverse, added = inverse_of(kernel, ridge)
+    dual = inverse @ targets
+    # f_i = y_i − λ b_i, so f_i less the leave-one-out score is b_i / G_ii − λ b_i.
+    return Ridge(dual, dual * (1 / inverse.diagonal() - added)[:, None])
+
+
+def fit_landmarks(to_landmarks: Tensor, among: Tensor, targets: Tensor, ridge: float) -> Ridge:
+    r"""Solve the regression over functions of m landmark nodes (Nyström), in O(n m²).
+
+    With :math:`\mathbf{K}_m + 0.001\,\mathbf{I} = \mathbf{L}\mathbf{L}^T` and
+    :math:`\Phi = \mathbf{K}_{nm}\mathbf{L}^{-T}` it is linear ridge regression on :math:`\Phi`, whose
+    leave-one-out score is :math:`(f_i - h_i y_i) / (1 - h_i)` with the leverage
+    :math:`h_i = \phi_i^T(\Phi^T\Phi + \lambda\mathbf{I})^{-1}\phi_i`.
+
+    Args:
+        to_landmarks: ``[n, m]`` kernel of training nodes to landmarks.
+        among: ``[m, m]`` kernel among the landmarks.
+        targets: ``[n, C]``.
+        ridge: λ.
+    """
+    factor, _ = _factor(among, LANDMARK_RIDGE)
+    phi = torch.linalg.solve_triangular(factor, to_landmarks.T, upper=False)  # [m, n]
+    inner, _ = _factor(phi @ phi.T, ridge)
+    weights = torch.cholesky_solve(phi @ targets, inner)
+    # In blocks: all at once would be one more [m, n] matrix.
+    blocks = phi.split(BLOCK_NODES, dim=1)
+    leverage = torch.cat(
+        [torch.linalg.solve_triangular(inner, each, upper=False).square_().sum(dim=0) for each in blocks]
+    )
+    scores = phi.T @ weights
+    share = (leverage / (1 - leverage).clamp_min(1e-6))[:, None]
+    dual = torch.linalg.solve_triangular(factor.T, weights, upper=True)
+    return Ridge(dual, share * (targets - scores))
+
+
+def inverse_of(kernel: Tensor, ridge: float) -> tuple[Tensor, float]:
+    """Return (K + λI)⁻¹, and the λ that was used."""
+    factor, added = _factor(kernel, ridge)
+    return torch.cholesky_inverse(factor), added
+
+
+def _factor(kernel: Tensor, ridge: float) -> tuple[Tensor, float]:
+    """Return the Cholesky factor of K + λI, with a larger λ if need be, and that λ."""
+    scale = float(kernel.diagonal().mean())
+    for shift in SHIFTS:
+        added = ridge + shift * scale
+        shifted = kernel.clone()
+        shifted.diagonal().add_(added)
+        factor, failed = torch.linalg.cholesky_ex(shifted)
+        if not failed:
+            return factor, added
+    raise ValueError("the kernel is not positive definite: its values are not finite")
