@@ -24,8 +24,8 @@ NAMES = np.array(["ant", "bee", "cat"])
 def brief(monkeypatch):
     """Train for a few epochs only, where what is learned does not matter."""
 
-    def few_epochs(preset, name):
-        settings = preset_settings(preset, name)
+    def few_epochs(preset, name, **options):
+        settings = preset_settings(preset, name, **options)
         few = TrainingSettings(epochs=4)
         encoder = replace(settings.complement.encoder, training=few)
         head = replace(settings.complement.head, training=few)
@@ -33,6 +33,8 @@ def brief(monkeypatch):
             settings,
             complement=replace(settings.complement, encoder=encoder, head=head),
             goal=replace(settings.goal, training=few),
+            kernel=replace(settings.kernel, nodes=60, steps=2),
+            ensemble=replace(settings.ensemble, folds=1, plain=1, candidates=("GCN",)),
         )
 
     for module in ("otherhalf.estimators.goal", "otherhalf.estimators.find"):

@@ -207,6 +207,55 @@ def test_compare_with_a_budget(run, work):
         assert sum(record.job.model == model for record in trials) == 3 + 2 * 2
 
 
+def test_compare_tells_what_the_tests_show(run, work):
+    def unlike(job):
+        less = {"mlp": 0.1, "gcn": 0.001}.get(job.model, 0.0)
+        return {**made_up(job), "test": 0.8 - less * (1 + 0.1 * (-1) ** job.seed) + 0.01 * job.seed}
+
+    work(unlike)
+    command = ("compare", CSBM, "--models", "goal,mlp,gcn", "--runs", 5)
+    found = answer(run(*command, "--json"))
+    rows = {row["model"]: row for row in found["rows"]}
+    assert {model: row["verdict"] for model, row in rows.items()} == {
+        "goal": None,
+        "mlp": "worse",
+        "gcn": "worse",
+    }
+    assert {"model", "mean", "std", "runs", "goal_minus_model", "settings"} <= set(rows["mlp"])
+    assert 0 < rows["mlp"]["goal_minus_model"]["p"] <= rows["mlp"]["p_value_adjusted"] < 0.001
+    assert 0 < rows["mlp"]["detectable"] < 0.1
+    status, out, _ = run(*command)
+    text = " ".join(out.replace("│", " ").split())
+    assert status == 0
+    assert "GOAL minus it adjusted p against GOAL settings" in text.replace("┃", "").replace("  ", " ")
+    assert "adjusted for 2 comparison(s) by Holm's method" in text
+
+
+def test_a_margin_in_percentage_points(run, work):
+    work(lambda job: {**made_up(job), "test": 0.5 + 0.02 * (-1) ** job.seed * (job.model == "mlp")})
+    command = ("compare", CSBM, "--models", "goal,mlp", "--runs", 10, "--json")
+    usual, wide = answer(run(*command)), answer(run(*command, "--margin", 6))
+    assert (usual["margin"], usual["rows"][1]["verdict"]) == (0.01, "too few splits to tell")
+    assert (wide["margin"], wide["rows"][1]["verdict"]) == (0.06, "tied")
+
+
+def test_compare_with_ensembles(run, here, tmp_path):
+    command = ("compare", CSBM, "--models", "gcn,mlp", "--runs", 2)
+    single = answer(run(*command, "--json"))
+    found = answer(run(*command, "--ensemble", 3, "--json"))
+    assert (single["ensemble"], found["ensemble"]) == (None, 3)
+    assert [row["model"] for row in found["rows"]] == ["gcn", "mlp"]
+    records = Store("results/runs").records("averaged")
+    assert [record.job.options["members"] for record in records] == [3] * 4
+    assert lines_in(tmp_path) == 8
+    status, out, err = run(*command, "--ensemble", 3)
+    assert (status, err) == (0, "")  # nothing was run
+    assert "GCN ×3" in out
+    assert "MLP ×3" in out
+    assert answer(run(*command, "--json")) == single
+    assert lines_in(tmp_path) == 8
+
+
 def test_a_table_in_a_pipe_has_unbroken_numbers(run, work, monkeypatch):
     work(made_up)
     monkeypatch.setenv("COLUMNS", "30")
@@ -307,6 +356,9 @@ def test_search(run, work, tmp_path):
         (("compare", CSBM, "--runs", "0"), ["invalid value for '--runs'"]),
         (("compare", CSBM, "--budget", "-1"), ["invalid value for '--budget'"]),
         (("compare", CSBM, "--budget", "100000"), ["100000 trials cannot be made", "give 1 to"]),
+        (("compare", CSBM, "--ensemble", "1"), ["invalid value for '--ensemble'"]),
+        (("compare", CSBM, "--margin", "0"), ["invalid value for '--margin'"]),
+        (("compare", CSBM, "--margin", "nan"), ["'--margin'"]),
         (("compare", CSBM, "--split", "random"), ["there is no split 'random'"]),
         (("compare", CSBM, "--split", "fixed"), ["comes without fixed splits"]),
         (("compare", CSBM, "--metric", "f1"), ["metric must be one of accuracy, roc_auc, not 'f1'"]),

@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from otherhalf import BaselineClassifier, GOALClassifier, Graph, InputError, Split, split
 from otherhalf.data.synthetic import contextual_sbm
-from otherhalf.estimators import goal
+from otherhalf.estimators import embedding_way
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.nn import prepared
 from otherhalf.nn.ops import sparse
@@ -164,8 +164,8 @@ def test_the_missing_half_of_new_nodes_is_searched_once(monkeypatch):
     known = Graph(edges=TWO.edges[:, (TWO.edges < 100).all(axis=0)], x=TWO.x[:100], y=TWO.y[:100])
     model = clone(QUICK["goal"]).fit(known, split(known, seed=0))
     searches = []
-    search = goal.search_pairs
-    monkeypatch.setattr(goal, "search_pairs", lambda *words: searches.append(1) or search(*words))
+    search = embedding_way.search_pairs
+    monkeypatch.setattr(embedding_way, "search_pairs", lambda *words: searches.append(1) or search(*words))
     one, two = model.predict_proba(TWO), model.predict_proba(TWO)
     assert np.array_equal(one, two)
     assert len(searches) == 1

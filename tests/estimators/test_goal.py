@@ -54,9 +54,9 @@ def by_id():
 
 def tensors(model):
     modules = {
-        "goal": model._module,
-        "encoder": model._embedding.encoder.module,
-        "head": model._embedding.head,
+        "goal": model._way.module,
+        "encoder": model._way.embedding.encoder.module,
+        "head": model._way.embedding.head,
     }
     found = {f"{name}/{k}": v for name, m in modules.items() for k, v in m.state_dict().items()}
     return {**found, "half": torch.from_numpy(model.missing_half_.pairs)}
@@ -191,6 +191,8 @@ def written(model, folder):
     for timing in ("seconds", "checksum"):
         del description[timing]
     del description["missing_half"]["seconds"]
+    for row in description["leaderboard"]:
+        del row["seconds"]
     return description, (folder / description["weights"]).read_bytes()
 
 

@@ -12,6 +12,7 @@ from otherhalf.estimators.presets import (
     PAPER,
     PRESETS,
     UNSEEN,
+    default_follow,
     preset_settings,
     resolve_architecture,
     with_overrides,
@@ -36,6 +37,8 @@ ARRIVES = {
     "epochs": (11, lambda s: s.goal.training.epochs),
     "patience": (5, lambda s: s.goal.training.patience),
     "k": (17, lambda s: (s.complement.k_homophily, s.complement.k_heterophily)),
+    "method": ("kernel", lambda s: s.method),
+    "ensemble": ({"plain": 3}, lambda s: {"plain": s.ensemble.plain}),
 }
 
 
@@ -51,7 +54,7 @@ def test_unknown_preset():
 
 @pytest.mark.parametrize("name", OVERRIDES)
 def test_an_override_arrives_and_moves_nothing_else(name):
-    before = preset_settings("best")
+    before = with_overrides(preset_settings("best"), {"method": "embedding"})
     value, read = ARRIVES[name]
     value = not read(before) if value is None else value  # for a switch: the other way
     after = with_overrides(before, {name: value})
@@ -77,7 +80,7 @@ def test_no_override_changes_nothing():
 
 
 def test_the_classifier_adopts_the_architecture_of_the_encoder():
-    best = preset_settings("best")
+    best = with_overrides(preset_settings("best"), {"method": "embedding"})
     with_norm = best.complement.encoder.architecture
     without_norm = replace(with_norm, norm="none", residual=False)
 
@@ -95,7 +98,7 @@ def test_the_classifier_adopts_the_architecture_of_the_encoder():
 
 
 def test_the_chosen_encoder_is_kept():
-    best = preset_settings("best")
+    best = with_overrides(preset_settings("best"), {"method": "embedding"})
     without_norm = replace(best.complement.encoder.architecture, norm="none")
     chosen = resolve_architecture(best, "gcn", without_norm, {}).complement.encoder
     assert (chosen.kind, chosen.architecture) == ("gcn", without_norm)
@@ -146,3 +149,22 @@ def test_the_content_of_a_graph_does(data_dir, monkeypatch):
     assert catalogue_name(load("cora")) == "cora"
     settings = GOALClassifier("paper").check_fit(load("cora"), split(load("cora")))
     assert settings.goal.coefficients == PAPER["cora"].coefficients
+
+
+def test_an_encoder_or_a_blend_means_the_embedding():
+    best = preset_settings("best")
+    assert best.method == "kernel"
+    for given in ({"encoder": "gcn"}, {"blend": True}):
+        assert with_overrides(best, given).method == "embedding"
+    assert with_overrides(best, {"encoder": "gcn", "method": "kernel"}).method == "kernel"
+    assert preset_settings("paper").method == "embedding"
+
+
+def test_the_labels_decide_but_in_the_paper_the_ks_statistic():
+    assert (default_follow("best"), default_follow("paper")) == ("labels", "ks")
+
+
+def test_k_and_candidates_of_the_kernel():
+    after = with_overrides(preset_settings("best"), {"k": 17, "max_candidates": 123})
+    assert (after.kernel.k, after.kernel.max_candidates) == (17, 123)
+    assert after.complement == preset_settings("best").complement

@@ -9,7 +9,18 @@ import typer
 
 from otherhalf.cli.console import progress, run
 from otherhalf.cli.experiments import compare, reproduce, search
-from otherhalf.cli.options import Device, Follow, Json, Kind, OpenGraph, Preset, Seed, Threads, takes_data
+from otherhalf.cli.options import (
+    Device,
+    Follow,
+    Json,
+    Kind,
+    Method,
+    OpenGraph,
+    Preset,
+    Seed,
+    Threads,
+    takes_data,
+)
 from otherhalf.errors import InputError
 from otherhalf.system.process import keep_freed_memory
 
@@ -76,7 +87,8 @@ def complement(
     preset: Preset = "best",
     split: Kind = "uniform",
     seed: Seed = 0,
-    follow: Follow = "ks",
+    follow: Follow = None,
+    method: Method = None,
     as_json: Json = False,
     threads: Threads = None,
     device: Device = "cpu",
@@ -93,7 +105,14 @@ def complement(
         check_place(out, (".npz",))
     with progress() as on_step:
         half = find_missing_half(
-            graph, parts, seed, follow=follow, preset=preset, device=device, on_step=on_step
+            graph,
+            parts,
+            seed,
+            method=method,
+            follow=follow,
+            preset=preset,
+            device=device,
+            on_step=on_step,
         )
     if out is not None:
         half.to_npz(out)
@@ -105,6 +124,8 @@ def complement(
         "homophily": half.homophily(graph.y),
         "train_homophily": half.homophily(graph.y, parts.train),
         "test_homophily": half.homophily(graph.y, parts.test),
+        "method": half.method,
+        "words": half.words,
         "encoder": half.encoder,
         "candidates": half.candidates,
         "sampled": half.sampled,
@@ -128,10 +149,14 @@ def fit(
     preset: Preset = "best",
     split: Kind = "uniform",
     seed: Seed = 0,
-    follow: Follow = "ks",
+    follow: Follow = None,
+    method: Method = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the model and its predictions to this folder.")
     ] = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Only the spread of labels and one plain model, in seconds.")
+    ] = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue a fit into --out that was stopped.")
     ] = False,
@@ -150,7 +175,7 @@ def fit(
     parts = make_split(graph, split, seed)
     from otherhalf.estimators.goal import GOALClassifier
 
-    model = GOALClassifier(preset, seed=seed, follow=follow, device=device)
+    model = GOALClassifier(preset, seed=seed, follow=follow, method=method, fast=fast, device=device)
     with progress() as on_step:
         result = fit_into(model, graph, parts, out, resume=resume, on_step=on_step)
     _print(result, summary(result), as_json)
@@ -178,7 +203,7 @@ def predict(
     probabilities = fitted.predict_proba(graph)
     labels = fitted.classes_[probabilities.argmax(axis=1)]
     write_predictions(out, graph, labels, probabilities, fitted.classes_)
-    new = graph.num_nodes - fitted.missing_half_.num_nodes
+    new = graph.num_nodes - fitted.num_known_
     result = {"nodes": graph.num_nodes, "new_nodes": new, "out": str(out)}
     _print(result, f"{graph.num_nodes} predictions ({new} for new nodes) written to {out}.", as_json)
 

@@ -57,6 +57,18 @@ def compare(
     metric: Annotated[
         str, typer.Option(help="accuracy, or roc_auc for two classes; a named data set has its own metric.")
     ] = "accuracy",
+    ensemble: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="Number of times to fit every model but GOAL on each split, with different seeds; their "
+            "class probabilities are averaged. Default: once.",
+        ),
+    ] = None,
+    margin: Annotated[
+        float,
+        typer.Option(min=0.01, help="Models that differ by less than this are tied, in percentage points."),
+    ] = 1.0,
     settings: Annotated[
         Path | None,
         typer.Option(help="Folder of settings that `search` wrote; default: the package's."),
@@ -72,7 +84,7 @@ def compare(
     device: Device = "cpu",
     as_json: Json = False,
 ) -> None:
-    """Compare models on any graph: the same splits, the same budget, paired differences to GOAL."""
+    """Compare models on any graph: the same splits, the same budget, paired tests against GOAL."""
     from otherhalf.experiments.compare import compare as run_comparison
 
     names = _models(models)
@@ -88,6 +100,8 @@ def compare(
             budget=budget,
             metric=metric,
             settings_folder=settings,
+            ensemble=ensemble,
+            margin=margin / 100,
         )
     _finish(workbench, result.values(), [(result.title, result.table())], as_json)
 

@@ -19,7 +19,17 @@ Kind = Annotated[
     str, typer.Option("--split", help="How nodes are split: uniform, stratified, quota, fixed or public.")
 ]
 Follow = Annotated[
-    str, typer.Option(help="What decides which half is missing: ks, labels, homophily, heterophily.")
+    str | None,
+    typer.Option(
+        help="What decides which half is missing: labels (default), ks (default of the preset paper), "
+        "homophily, heterophily."
+    ),
+]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        help="How the missing half is found: kernel (default, by leave-one-out) or embedding (the paper's)."
+    ),
 ]
 Preset = Annotated[str, typer.Option(help="best, or paper: the settings of the paper.")]
 Id = Annotated[str | None, typer.Option("--id", help="Tables: id column of the node table.")]

@@ -248,6 +248,12 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return model
 
     @property
+    def num_known_(self) -> int:
+        """Number of nodes of the fitted graph."""
+        check_is_fitted(self, "classes_")
+        return self._known.count
+
+    @property
     def _sizes(self) -> tuple[int, int, int]:
         """Features, classes and nodes of the fitted graph, which the modules are made for."""
         return self._known.features, len(self.classes_), self._known.count

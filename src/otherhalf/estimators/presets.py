@@ -1,19 +1,19 @@
 """The two presets: ``best``, the default, and ``paper``, which follows the paper."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from otherhalf.complement.settings import ComplementSettings, EncoderSettings, HeadSettings
 from otherhalf.errors import InputError
-from otherhalf.estimators.settings import GOALSettings, Settings
+from otherhalf.estimators.settings import EnsembleSettings, GOALSettings, Settings
 from otherhalf.nn.backbone import AUTO_TRUNK, Architecture
 from otherhalf.nn.models.registry import model_spec
 from otherhalf.training.loop import TrainingSettings
 
 PRESETS = ("best", "paper")
 
-BEST = Settings(
+EMBEDDING = Settings(
     scaling="auto",
     complement=ComplementSettings(
         encoder=EncoderSettings(
@@ -36,13 +36,41 @@ BEST = Settings(
         training=TrainingSettings(lr=0.01, weight_decay=5e-4, epochs=300, patience=60),
     ),
 )
-"""An encoder chosen on validation, whose architecture the classifier adopts; learned coefficients; a blend.
+"""``best`` with ``method="embedding"``: an encoder chosen on validation, whose architecture the classifier
+adopts; learned coefficients; a blend.
 
 The heterophilic terms start small: on a homophilous graph they mostly subtract noise at first, and training
 raises them where they help. The classifier's dropout is higher than the encoder's, because the missing half
 is purer around training nodes than it will be around the others.
 """
 
+BEST = Settings(
+    scaling="auto",
+    complement=EMBEDDING.complement,
+    goal=GOALSettings(
+        architecture=Architecture(hidden=64, layers=1, dropout=0.6, norm="layer", residual=False),
+        coefficients=(1.0, 1.0, 0.5, 0.5),
+        learn_coefficients=True,
+        bias=True,
+        training=TrainingSettings(lr=0.01, weight_decay=5e-4, epochs=300, patience=40),
+    ),
+    method="kernel",
+)
+"""The missing half by leave-one-out, and an ensemble over both halves."""
+
+FAST = replace(
+    BEST,
+    kernel=replace(BEST.kernel, nodes=600, steps=8),
+    ensemble=EnsembleSettings(
+        plain=1,
+        candidates=("APPNP", "GCN", "JKNet"),
+        folds=1,
+        trees=False,
+        propagation=False,
+        classifier=False,
+    ),
+)
+"""The spread and one plain model, in seconds."""
 
 # ---------------------------------------------------------------------- paper
 
@@ -111,16 +139,24 @@ def _paper(data_set: str) -> Settings:
     )
 
 
-def preset_settings(preset: str, data_set: str = "") -> Settings:
+def default_follow(preset: str) -> str:
+    """Return the verdict that decides the missing half: the labels', but in ``paper`` the K-S statistic's."""
+    return "ks" if preset == "paper" else "labels"
+
+
+def preset_settings(preset: str, data_set: str = "", *, fast: bool = False) -> Settings:
     """Return the settings of a preset; ``paper`` has its own for each data set of the paper.
 
     Args:
         preset: ``best`` or ``paper``.
         data_set: Name of the data set that the graph is *by its content*; empty for any other graph.
+        fast: Whether ``best`` has only the spread and one plain model.
     """
     if preset not in PRESETS:
         raise InputError(f"preset must be one of {', '.join(PRESETS)}, not {preset!r}")
-    return BEST if preset == "best" else _paper(data_set)
+    if preset == "paper":
+        return _paper(data_set)
+    return FAST if fast else BEST
 
 
 # ---------------------------------------------------------------------- changes to a preset
@@ -129,28 +165,57 @@ def preset_settings(preset: str, data_set: str = "") -> Settings:
 ARCHITECTURE = ("hidden", "layers", "dropout", "norm", "residual")
 TRAINING = ("lr", "weight_decay", "epochs", "patience")
 GOAL = ("coefficients", "learn_coefficients", "blend")
-OVERRIDES = ("scaling", "encoder", "k", "max_candidates", *GOAL, *ARCHITECTURE, *TRAINING)
+OVERRIDES = (
+    "method",
+    "scaling",
+    "encoder",
+    "k",
+    "max_candidates",
+    "ensemble",
+    *GOAL,
+    *ARCHITECTURE,
+    *TRAINING,
+)
 """Arguments of GOALClassifier that replace a value of the preset."""
 
 
 def with_overrides(settings: Settings, given: Mapping[str, Any]) -> Settings:
     """Return the settings with the user's values in place of the preset's."""
-    complement, goal = settings.complement, settings.goal
+    # Only the embedding has an encoder and a blend with it: who names one means that method.
+    embedding = any(name in given for name in ("encoder", "blend"))
+    method = given.get("method", "embedding" if embedding else settings.method)
+    if method != settings.method:
+        # The two methods have classifiers of their own.
+        goal = EMBEDDING.goal if method == "embedding" else BEST.goal
+        settings = replace(settings, method=method, goal=goal)
+    complement, goal, kernel = settings.complement, settings.goal, settings.kernel
     if "scaling" in given:
         settings = replace(settings, scaling=given["scaling"])
     if "encoder" in given:
         complement = replace(complement, encoder=_encoder(complement.encoder, given["encoder"]))
-    if "k" in given:
+    if method == "kernel":
+        kernel = replace(kernel, **_among(("k", "max_candidates"), given))
+    elif "k" in given:
         complement = replace(complement, k_homophily=given["k"], k_heterophily=given["k"])
-    if "max_candidates" in given:
+    if method == "embedding" and "max_candidates" in given:
         complement = replace(complement, max_candidates=given["max_candidates"])
+    ensemble = settings.ensemble
+    if "ensemble" in given:
+        ensemble = _ensemble(ensemble, given["ensemble"])
     goal = replace(
         goal,
         architecture=replace(goal.architecture, **_among(ARCHITECTURE, given)),
         training=replace(goal.training, **_among(TRAINING, given)),
         **_among(GOAL, given),
     )
-    return replace(settings, complement=complement, goal=goal)
+    return replace(settings, complement=complement, goal=goal, kernel=kernel, ensemble=ensemble)
+
+
+def _ensemble(preset: EnsembleSettings, given: Mapping[str, Any]) -> EnsembleSettings:
+    unknown = given.keys() - {item.name for item in fields(EnsembleSettings)}
+    if unknown:
+        raise InputError(f"the ensemble has no setting {min(unknown)!r}: leave it out")
+    return replace(preset, **given)
 
 
 def _encoder(preset: EncoderSettings, given: str | Mapping[str, Any]) -> EncoderSettings:

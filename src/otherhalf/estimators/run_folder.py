@@ -21,7 +21,7 @@ from otherhalf.training.metrics import score
 RESULT_FILE = "result.json"
 PREDICTIONS_FILE = "predictions.csv"
 CHECKPOINTS = "checkpoints"
-STAGES = ("encoder-*", "head", "classifier")
+STAGES = ("encoder-*", "head", "classifier", "race-*", "member-*")
 """Names of the checkpoints of a fit."""
 
 
@@ -82,17 +82,20 @@ def result_of(
         "val_accuracy": val,
         "test_accuracy": None if np.isnan(test) else test,
         "seconds": model.seconds_,
-        "epochs": model.history_["classifier"].epochs,
+        "epochs": model.history_["classifier"].epochs if "classifier" in model.history_ else 0,
         "peak_memory_mb": peak_memory_mb(),
         "coefficients": model.coefficients_,
         "tendency": model.diagnosis_.tendency,
         "contradiction": model.diagnosis_.contradiction,
         "ks": model.diagnosis_.ks,
-        "missing_half": half.kind,
-        "missing_half_edges": half.num_edges,
-        "missing_half_test_homophily": half.homophily(graph.y, split.test),
-        "encoder": half.encoder,
+        "method": model.settings_.method,
+        "missing_half": half and half.kind,
+        "missing_half_edges": half and half.num_edges,
+        "missing_half_test_homophily": half and half.homophily(graph.y, split.test),
+        "missing_half_words": half and half.words,
+        "encoder": half and half.encoder,
         "encoder_share": model.encoder_share_,
+        "leaderboard": [vars(row) for row in model.leaderboard_],
         "fingerprint": graph.fingerprint,
     }
 
@@ -104,22 +107,45 @@ def summary(result: dict[str, Any]) -> str:
         ", ".join(f"{name} {value:.2f}" for name, value in layer.items()) for layer in result["coefficients"]
     )
     lines = [
-        f"{result['name'] or 'graph'}: {result['tendency']}-prone (D = {result['ks']:.3f}); the missing "
-        f"{adjective(result['missing_half'])} half has {result['missing_half_edges']:,} edges (encoder "
-        f"{result['encoder']}).",
+        _half_line(result),
         f"Accuracy: validation {result['val_accuracy']:.2%}, test "
         + ("unknown" if test is None else f"{test:.2%}")
         + f" ({result['split']} split, seed {result['seed']}, preset {result['preset']}).",
-        f"Coefficients by layer: {strengths}. Blend weight of the encoder: {result['encoder_share']:.0%}.",
-        f"{seconds['total']:.1f} s: diagnosis {seconds['diagnose']:.1f}, missing half "
-        f"{seconds['complement']:.1f}, training {seconds['train']:.1f} ({result['epochs']} epochs); "
-        f"peak memory {result['peak_memory_mb']:.0f} MB.",
+        *_leaderboard_lines(result),
     ]
+    if strengths:
+        lines.append(f"Coefficients by layer: {strengths}.")
+    lines.append(
+        f"{seconds['total']:.1f} s: diagnosis {seconds['diagnose']:.1f}, missing half "
+        f"{seconds['complement']:.1f}, training {seconds['train']:.1f}; "
+        f"peak memory {result['peak_memory_mb']:.0f} MB."
+    )
     if result["contradiction"]:
-        lines.append("The labels contradict the K-S verdict; `--follow labels` goes by the labels.")
+        lines.append("The labels contradict the K-S verdict; `--follow labels` or `ks` chooses between them.")
     if "out" in result:
         lines.append(f"Model, result and predictions are in {result['out']}.")
     return "\n".join(lines)
+
+
+def _half_line(result: dict[str, Any]) -> str:
+    name = f"{result['name'] or 'graph'}: {result['tendency']}-prone (D = {result['ks']:.3f})"
+    if result["missing_half"] is None:
+        return f"{name}; fitted without the missing half."
+    made = result["missing_half_words"] or f"encoder {result['encoder']}"
+    return (
+        f"{name}; the missing {adjective(result['missing_half'])} half has "
+        f"{result['missing_half_edges']:,} edges ({made})."
+    )
+
+
+def _leaderboard_lines(result: dict[str, Any]) -> list[str]:
+    rows = result["leaderboard"]
+    width = max((len(row["member"]) for row in rows), default=0)
+    return [
+        f"  {row['member']:{width}s}  validation {row['validation']:.4f}  weight {row['weight']:.2f}  "
+        f"{row['seconds']:.1f} s"
+        for row in rows
+    ]
 
 
 def _run_identity(model: GOALClassifier, graph: Graph, split: Split) -> str:

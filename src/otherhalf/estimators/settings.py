@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from otherhalf.complement.settings import ComplementSettings, check_complement
+from otherhalf.complement.missing_half import METHODS
+from otherhalf.complement.settings import ComplementSettings, KernelSettings, check_complement
 from otherhalf.nn.backbone import Architecture
 from otherhalf.nn.conv import COEFFICIENT_LIMIT
 from otherhalf.nn.inputs import SCALINGS
 from otherhalf.nn.models.registry import model_spec, resolve_options
-from otherhalf.system.fields import check, flag, numbers, one_of, setting
+from otherhalf.system.fields import check, flag, integer, numbers, one_of, setting
 from otherhalf.training.loop import TrainingSettings
 
 
@@ -29,13 +30,51 @@ class GOALSettings:
     training: TrainingSettings = setting(factory=TrainingSettings)
 
 
+HALVES = ("found", "random", "none")
+
+
+@dataclass(frozen=True)
+class EnsembleSettings:
+    """Which members the ensemble of the method ``kernel`` has.
+
+    Attributes:
+        half: The missing half: ``found``, ``random`` (as many pairs, at random) or ``none``; the last two
+            tell what the found half is worth.
+        plain: Number of plain models that finish the race.
+        candidates: Names of the models that start; empty for all.
+        folds: Number of trainings of a member on a small graph, each without a fold of the training nodes.
+        magnitudes: Whether the number of features and of neighbours are among the inputs.
+        messages: Whether label messages are.
+        trees: Whether trees on the graph as a table are a member.
+        propagation: Whether label propagation is.
+        classifier: Whether the classifier over both halves is.
+    """
+
+    half: str = setting("found", one_of(*HALVES))
+    plain: int = setting(2, integer(0))
+    candidates: tuple[str, ...] = setting((), None)
+    folds: int = setting(5, integer(1))
+    magnitudes: bool = setting(True, flag())
+    messages: bool = setting(True, flag())
+    trees: bool = setting(True, flag())
+    propagation: bool = setting(True, flag())
+    classifier: bool = setting(True, flag())
+
+
 @dataclass(frozen=True)
 class Settings:
-    """All settings of a GOALClassifier."""
+    """All settings of a GOALClassifier.
+
+    ``method`` is ``embedding``, the paper's: ``complement`` and ``goal`` are its settings. With ``kernel``
+    they are ``kernel``, ``ensemble`` and ``goal``.
+    """
 
     scaling: str = setting("auto", one_of(*SCALINGS))
     complement: ComplementSettings = setting(factory=ComplementSettings)
     goal: GOALSettings = setting(factory=GOALSettings)
+    method: str = setting("embedding", one_of(*METHODS), late=True)
+    kernel: KernelSettings = setting(factory=KernelSettings, late=True)
+    ensemble: EnsembleSettings = setting(factory=EnsembleSettings, late=True)
 
 
 @dataclass(frozen=True)
@@ -49,11 +88,11 @@ class BaselineSettings:
     own_options: Mapping[str, Any] = setting(factory=dict, name="walks")
 
 
-def check_settings(settings: Settings | BaselineSettings) -> None:
-    """Raise InputError if nothing can be trained with these settings."""
+def check_settings(settings: Any) -> None:
+    """Raise InputError if nothing can be trained with these settings, those of any estimator."""
     check(settings)
     if isinstance(settings, Settings):
         check_complement(settings.complement)
-    else:
+    elif isinstance(settings, BaselineSettings):
         model_spec(settings.kind)
         resolve_options(settings.kind, settings.own_options)

@@ -1,0 +1,223 @@
+"""The ensemble of the default: members over the given and the missing half, and their blend."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from otherhalf.complement.kernel_half import KernelHalf, Spread, learn_kernel_half, random_half
+from otherhalf.complement.missing_half import MissingHalf
+from otherhalf.estimators.members.base import Fitted, Member
+from otherhalf.estimators.members.complemented import fit_complemented
+from otherhalf.estimators.members.plain import CANDIDATES, fit_plain, race, validation_quality
+from otherhalf.estimators.members.propagation import fit_propagation
+from otherhalf.estimators.members.replicas import Plan
+from otherhalf.estimators.members.spread import fit_spread
+from otherhalf.estimators.members.trees import fit_trees
+from otherhalf.estimators.members.view import GraphView, TrainingLabels
+from otherhalf.estimators.mixture import Mixture, fit_mixture
+from otherhalf.estimators.settings import EnsembleSettings, Settings
+from otherhalf.nn.magnitudes import MagnitudeScaling
+from otherhalf.nn.prepared import PreparedGraph
+from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.training.checkpoint import History
+from otherhalf.training.folds import stratified_folds
+from otherhalf.training.metrics import metric_named
+from otherhalf.training.supervised import Supervision
+
+MANY_VAL = 2000
+"""With this many validation nodes, they judge members alone. With fewer, training nodes that a member has not
+seen do so too, and each member is trained several times, with one fold of the training nodes left out."""
+
+SMALL = 5500
+"""Nodes of a graph on which a member is trained for each fold; on larger ones :data:`FEW_FOLDS` times."""
+
+FEW_FOLDS = 3
+
+
+@dataclass(frozen=True)
+class LeaderboardRow:
+    """A member, its metric on validation, its weight in the blend, and the duration of its fit."""
+
+    member: str
+    validation: float
+    weight: float
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """The fitted members and their blend."""
+
+    labels: TrainingLabels
+    tendency: str
+    spread: Spread | None
+    half: MissingHalf | None
+    magnitudes: MagnitudeScaling | None
+    members: dict[str, Member]
+    mixture: Mixture
+    leaderboard: list[LeaderboardRow]
+    reads_labels: bool = True
+
+    def probabilities(self, prepared: PreparedGraph) -> FloatArray:
+        """Return the blended ``[N, C]`` probabilities of a graph whose known nodes come first."""
+        view = self.view(prepared)
+        return self.mixture.blend(
+            {name: self.members[name].probabilities(view) for name in self.mixture.weights}
+        )
+
+    def view(self, prepared: PreparedGraph) -> GraphView:
+        """Return the graph as the members read it; it is made once for each prepared graph."""
+        if "view" not in prepared.derived:
+            half = self.half
+            kind, k = ("homophily", 1) if half is None else (half.kind, half.k)
+            prepared.derived["view"] = GraphView(
+                prepared.with_magnitudes(self.magnitudes),
+                self.labels,
+                self.tendency,
+                spread=self.spread,
+                kind=kind,
+                k=k,
+                reads_labels=self.reads_labels,
+            )
+        view: GraphView = prepared.derived["view"]
+        return view
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """An ensemble just fitted, the histories of its trainings, and the seconds of its stages."""
+
+    ensemble: Ensemble
+    histories: dict[str, History]
+    seconds: dict[str, float]
+
+
+def fit_ensemble(
+    prepared: PreparedGraph, tendency: str, kind: str, settings: Settings, supervision: Supervision
+) -> Result:
+    """Find the missing half, fit the members over both halves, and blend them.
+
+    Args:
+        prepared: The graph, ready for models.
+        tendency: What the given edges are.
+        kind: Kind of the missing half.
+        settings: Kernel, ensemble and classifier.
+        supervision: Split, seed, metric and monitor.
+    """
+    started = time.perf_counter()
+    graph, split = prepared.graph, supervision.split
+    labels = TrainingLabels(np.array(split.train), graph.y[split.train], graph.num_classes)
+    spread, found = _missing_half(prepared, kind, settings, supervision)
+    complemented = time.perf_counter()
+    magnitudes = None
+    if settings.ensemble.magnitudes:
+        magnitudes = MagnitudeScaling.fit(prepared.scaling.apply(graph.x), graph.adjacency)
+    view = GraphView(
+        prepared.with_magnitudes(magnitudes),
+        labels,
+        tendency,
+        spread=spread,
+        kind=kind,
+        k=settings.kernel.k,
+        found=found,
+        reads_labels=settings.ensemble.messages,
+    )
+    prepared.derived["view"] = view
+    fitted = {each.member.name: each for each in _fit_members(view, settings, supervision)}
+    mixture = _mixture(fitted, graph.y, supervision)
+    ensemble = Ensemble(
+        labels,
+        tendency,
+        spread,
+        None if found is None else found.half,
+        magnitudes,
+        {name: each.member for name, each in fitted.items()},
+        mixture,
+        _leaderboard(fitted, mixture, graph.y, supervision),
+        settings.ensemble.messages,
+    )
+    histories = {name: history for each in fitted.values() for name, history in each.histories.items()}
+    seconds = {"complement": complemented - started, "train": time.perf_counter() - complemented}
+    return Result(ensemble, histories, seconds)
+
+
+def _missing_half(
+    prepared: PreparedGraph, kind: str, settings: Settings, supervision: Supervision
+) -> tuple[Spread | None, KernelHalf | None]:
+    graph, half = prepared.graph, settings.ensemble.half
+    if half == "none":
+        return None, None
+    if half == "random":
+        train = np.array(supervision.split.train)
+        return None, random_half(graph.num_nodes, train, settings.kernel.k, supervision.seed)
+    return learn_kernel_half(graph, prepared.scaling, kind, settings.kernel, supervision)
+
+
+def _fit_members(view: GraphView, settings: Settings, supervision: Supervision) -> Iterator[Fitted]:
+    """Fit one member after the other; plain models come last, those that win the race."""
+    chosen = settings.ensemble
+    plan = plan_of(view, chosen, supervision)
+    folds = stratified_folds(view.labels.codes, max(2, chosen.folds), supervision.seed)
+    best = -np.inf
+    others: tuple[tuple[bool, Callable[[], Fitted]], ...] = (
+        (view.found is not None and view.found.scores is not None, lambda: fit_spread(view)),
+        (chosen.propagation, lambda: fit_propagation(view, supervision, folds)),
+        (chosen.trees, lambda: fit_trees(view, supervision)),
+        (chosen.classifier, lambda: fit_complemented(view, supervision, settings.goal, plan)),
+    )
+    for wanted, fit in others:
+        if wanted:
+            fitted = fit()
+            best = max(best, validation_quality(fitted.probabilities, view, supervision))
+            yield fitted
+    longest = settings.goal.training.epochs
+    starters = [
+        each.at_most(longest)
+        for each in CANDIDATES
+        if not chosen.candidates or each.name in chosen.candidates
+    ]
+    for candidate in race(view, supervision, starters, chosen.plain, best):
+        yield fit_plain(view, supervision, candidate, plan)
+
+
+def plan_of(view: GraphView, settings: EnsembleSettings, supervision: Supervision) -> Plan:
+    """Return how often the members of a graph are trained."""
+    if len(supervision.split.val) >= MANY_VAL or settings.folds == 1:
+        return Plan(1)
+    count = settings.folds if view.graph.num_nodes <= SMALL else min(FEW_FOLDS, settings.folds)
+    count = min(count, len(view.labels.nodes))
+    return Plan(count, stratified_folds(view.labels.codes, count, supervision.seed))
+
+
+def _mixture(fitted: dict[str, Fitted], y: IntArray, supervision: Supervision) -> Mixture:
+    """Blend the members by validation nodes and, where all have them, training nodes they have not seen.
+
+    Validation nodes alone favour members that stopped where those were best, and few of them mislead.
+    """
+    val, train = supervision.split.val, supervision.split.train
+    judged, codes = {}, [y[val]]
+    together = all(each.unseen is not None for each in fitted.values())
+    for name, each in fitted.items():
+        parts = [each.probabilities[val], *([each.unseen] if together and each.unseen is not None else [])]
+        judged[name] = np.concatenate(parts)
+    return fit_mixture(judged, np.concatenate([*codes, *([y[train]] if together else [])]))
+
+
+def _leaderboard(
+    fitted: dict[str, Fitted], mixture: Mixture, y: IntArray, supervision: Supervision
+) -> list[LeaderboardRow]:
+    val, metric = supervision.split.val, metric_named(supervision.metric)
+    rows = [
+        LeaderboardRow(
+            name,
+            metric.function(each.probabilities[val], y[val]),
+            mixture.weights.get(name, 0.0),
+            each.seconds,
+        )
+        for name, each in fitted.items()
+    ]
+    return sorted(rows, key=lambda row: (-row.weight, -metric.sign * row.validation))

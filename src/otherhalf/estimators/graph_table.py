@@ -1,0 +1,188 @@
+r"""The graph as a table for trees: one row per node.
+
+The columns, with X the features (or their projection), A the adjacency matrix, P = D⁻¹A and Y the labels of
+the training nodes:
+
+- X, P X and P² X: the features, and their means over neighbours one and two steps away;
+- log(1 + degree), its mean over the neighbours, the log of PageRank, and log(1 + Σ|x|);
+- the row of the normalised adjacency matrix with self loops, projected;
+- P Y, A Y, and P² Y without the share that comes back to the node itself;
+- for a directed graph, P X and P Y also over the outgoing and over the incoming edges alone;
+- scores of other models, if given.
+
+.. math::
+    (\mathbf{P}^2\mathbf{Y} - \mathrm{diag}(\mathbf{P}^2)\mathbf{Y})_{ic}
+    = \frac{1}{d_i} \sum_{j \sim i} \frac{1}{d_j} \big((\mathbf{A}\mathbf{Y})_{jc} - Y_{ic}\big)
+
+The bracket is the number of neighbours of j other than i with the class c: a difference of two whole numbers,
+which has no rounding error. So no bit of a row depends on the label of its own node. A difference of the two
+sides of the left would leave about 10⁻⁸ where the right has 0, and a tree can tell that from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from otherhalf.graph import Direction, Graph
+from otherhalf.system.arrays import FloatArray
+from otherhalf.system.seeds import generator
+
+WIDEST = 50
+"""Number of feature columns from which they are projected, and the number of columns of the projection."""
+
+NEIGHBOUR_COLUMNS = 30
+"""Number of columns that the adjacency rows are projected to."""
+
+POWER_ITERATIONS = 5
+DAMPING, RANK_STEPS = 0.85, 30
+BLOCK = 4096
+"""Number of rows of dense features that are projected at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class GraphTable:
+    """What the table of a graph with new nodes must have in common with that of the fitted graph.
+
+    Attributes:
+        neighbours: ``[N, 30]``: right singular vectors of the normalised adjacency matrix.
+        features: ``[D, 50]``: right singular vectors of the features; None if there are few columns.
+        directed: Whether there are columns of directed edges.
+    """
+
+    neighbours: FloatArray
+    features: FloatArray | None = None
+    directed: bool = False
+
+    @classmethod
+    def fit(cls, graph: Graph, seed: int) -> GraphTable:
+        """Learn both projections from the graph; no label is read."""
+        features = None if graph.num_features <= WIDEST else _singular_vectors(graph.x, WIDEST, seed)
+        neighbours = _singular_vectors(_normalized(graph.adjacency), NEIGHBOUR_COLUMNS, seed)
+        return cls(neighbours, features, graph.directed)
+
+    def rows(self, graph: Graph, labels: Tensor, scores: FloatArray | None = None) -> FloatArray:
+        """Return the table of a graph, ``[N, F]``.
+
+        Args:
+            graph: The fitted graph, or that graph with new nodes after its own.
+            labels: ``[N, C]``: 1 at the class of each training node, and 0 everywhere else.
+            scores: ``[N, K]``: further columns.
+        """
+        if len(labels) != graph.num_nodes or (scores is not None and len(scores) != graph.num_nodes):
+            raise ValueError(f"labels and scores must have one row for each of {graph.num_nodes} nodes")
+        adjacency, known = graph.adjacency, labels.numpy().astype(np.float32)
+        own, degree = self._own(graph.x), np.diff(adjacency.indptr)
+        mean, log_degree = _mean(adjacency), np.log1p(degree).astype(np.float32)
+        near, counts = mean @ own, adjacency @ known
+        columns = [own, near, mean @ near]
+        columns += [log_degree, mean @ log_degree, np.log(pagerank(adjacency)), np.log1p(_sums(graph.x))]
+        columns.append(_normalized(adjacency)[:, : len(self.neighbours)] @ self.neighbours)
+        columns += [_shares(counts, degree), counts, _two_steps(adjacency, counts, known)]
+        for direction in self._directions:
+            edges = graph.adjacency_in(direction)
+            columns += [_mean(edges) @ own, _shares(edges @ known, np.diff(edges.indptr))]
+        if scores is not None:
+            columns.append(scores)
+        return np.column_stack(columns).astype(np.float32)
+
+    @property
+    def _directions(self) -> tuple[Direction, ...]:
+        return ("given", "reversed") if self.directed else ()
+
+    def _own(self, x: FloatArray | sp.csr_matrix) -> FloatArray:
+        if self.features is None:
+            return x if isinstance(x, np.ndarray) else np.asarray(x.toarray())
+        # A sparse product sums every row in the same order. A dense one may not: then the bits of a row would
+        # depend on the number of rows.
+        blocks = (sp.csr_matrix(x[top : top + BLOCK]) for top in range(0, x.shape[0], BLOCK))
+        return np.vstack([block @ self.features for block in blocks])
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return what was learned, with the names that model folders use."""
+        parts = {"neighbours": self.neighbours, "features": self.features}
+        kept = {name: torch.from_numpy(part) for name, part in parts.items() if part is not None}
+        return {f"table/{name}": part for name, part in {**kept, "directed": self._flag}.items()}
+
+    @property
+    def _flag(self) -> Tensor:
+        return torch.tensor(self.directed)
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, Tensor]) -> GraphTable:
+        """Return the table that :meth:`tensors` was called on."""
+        features = tensors.get("table/features")
+        return cls(
+            tensors["table/neighbours"].numpy(),
+            None if features is None else features.numpy(),
+            bool(tensors["table/directed"]),
+        )
+
+
+def pagerank(adjacency: sp.csr_matrix) -> FloatArray:
+    r"""Return the PageRank of each node times N: :math:`\mathbf{r} = 0.15 + 0.85 \, \mathbf{P}^T \mathbf{r}`.
+
+    What a node without edges would pass on is left out. So a new node that nothing links to changes no other
+    rank, and no rank is below 0.15.
+    """
+    weight = _reciprocal(np.diff(adjacency.indptr))
+    backwards = adjacency.T.tocsr().astype(np.float64)
+    rank = np.ones(adjacency.shape[0])
+    for _ in range(RANK_STEPS):
+        rank = (1 - DAMPING) + DAMPING * (backwards @ (weight * rank))
+    return rank.astype(np.float32)
+
+
+def _singular_vectors(matrix: FloatArray | sp.csr_matrix, count: int, seed: int) -> FloatArray:
+    """Return the first right singular vectors as columns, as many as there are up to ``count``."""
+    from sklearn.utils.extmath import randomized_svd
+
+    count = min(count, *matrix.shape)
+    seed = int(generator(seed).integers(1 << 31))
+    *_, vectors = randomized_svd(matrix, count, n_iter=POWER_ITERATIONS, random_state=seed)
+    return np.ascontiguousarray(vectors.T, dtype=np.float32)
+
+
+def _normalized(adjacency: sp.csr_matrix) -> sp.csr_matrix:
+    """Return D^(-1/2) (A + I) D^(-1/2), with D of A + I."""
+    with_loops = adjacency + sp.identity(adjacency.shape[0], dtype=np.float32, format="csr")
+    scaling = sp.diags((1 / np.sqrt(np.diff(with_loops.indptr))).astype(np.float32))
+    return sp.csr_matrix(scaling @ with_loops @ scaling)
+
+
+def _mean(adjacency: sp.csr_matrix) -> sp.csr_matrix:
+    """Return P = D⁻¹A; the row of a node without neighbours is zero."""
+    weight = _reciprocal(np.diff(adjacency.indptr)).astype(np.float32)
+    return sp.csr_matrix(sp.diags(weight) @ adjacency)
+
+
+def _shares(counts: FloatArray, degree: FloatArray) -> FloatArray:
+    return (counts * _reciprocal(degree)[:, None]).astype(np.float32)
+
+
+def _two_steps(adjacency: sp.csr_matrix, counts: FloatArray, labels: FloatArray) -> FloatArray:
+    """Return the last formula of the module; ``counts`` is A Y."""
+    degree = np.diff(adjacency.indptr)
+    weight, ends = _reciprocal(degree), adjacency.indices
+    starts = np.repeat(np.arange(len(degree)), degree)
+    ones, result = np.ones(len(degree)), np.empty(labels.shape, dtype=np.float32)
+    for c, (count, label) in enumerate(zip(counts.T.copy(), labels.T.copy(), strict=True)):
+        others = (count[ends] - label[starts]) * weight[ends]
+        sums = sp.csr_matrix((others, ends, adjacency.indptr), shape=adjacency.shape) @ ones
+        result[:, c] = sums * weight
+    return result
+
+
+def _sums(x: FloatArray | sp.csr_matrix) -> FloatArray:
+    """Return Σ|x| of each node; in double precision it cannot be infinite."""
+    return np.asarray(abs(x).sum(axis=1, dtype=np.float64)).ravel()
+
+
+def _reciprocal(values: FloatArray) -> FloatArray:
+    """Return 1/v, and 0 for 0, in double precision."""
+    return np.divide(1.0, values, out=np.zeros(len(values)), where=values > 0)

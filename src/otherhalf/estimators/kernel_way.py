@@ -1,0 +1,205 @@
+"""The default method: the missing half by leave-one-out, and an ensemble over both halves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from otherhalf.complement.descriptions import Basis
+from otherhalf.complement.kernel_half import Spread
+from otherhalf.complement.kernels import Kernel
+from otherhalf.complement.missing_half import MissingHalf
+from otherhalf.complement.ridge import Ridge
+from otherhalf.estimators.ensemble import Ensemble, LeaderboardRow, fit_ensemble
+from otherhalf.estimators.members.base import Member
+from otherhalf.estimators.members.complemented import ComplementedMember
+from otherhalf.estimators.members.plain import PlainMember, stage_name
+from otherhalf.estimators.members.propagation import PropagationMember
+from otherhalf.estimators.members.spread import SpreadMember
+from otherhalf.estimators.members.trees import TreesMember
+from otherhalf.estimators.members.view import TrainingLabels
+from otherhalf.estimators.mixture import Mixture
+from otherhalf.estimators.settings import Settings
+from otherhalf.estimators.way import Outcome, Way, half_description
+from otherhalf.nn.inputs import Scaling
+from otherhalf.nn.magnitudes import MagnitudeScaling
+from otherhalf.nn.prepared import PreparedGraph
+from otherhalf.system.arrays import FloatArray
+from otherhalf.training.supervised import Supervision
+
+MEMBERS: dict[str, type[Member]] = {
+    each.kind: each
+    for each in (SpreadMember, PropagationMember, TreesMember, ComplementedMember, PlainMember)
+}
+"""Every kind of member. A new one is one file with its class, an entry here, and its fit in the ensemble."""
+
+
+class KernelWay(Way):
+    """An ensemble, with its files."""
+
+    def __init__(self, ensemble: Ensemble) -> None:
+        self.ensemble = ensemble
+
+    @property
+    def half(self) -> MissingHalf | None:
+        """The missing half of the fitted graph."""
+        return self.ensemble.half
+
+    @property
+    def encoder_share(self) -> float:
+        """Weight of the plain models."""
+        members = self.ensemble.members
+        weights = self.ensemble.mixture.weights.items()
+        return float(sum(weight for name, weight in weights if isinstance(members[name], PlainMember)))
+
+    def leaderboard(self) -> list[LeaderboardRow]:
+        """Return the members, heaviest first."""
+        return self.ensemble.leaderboard
+
+    def coefficients(self) -> list[tuple[float, ...]]:
+        """Return α, β, γ, δ of every layer of the classifier over both halves; empty without it."""
+        member = self.ensemble.members.get(ComplementedMember.name)
+        return member.coefficients() if isinstance(member, ComplementedMember) else []
+
+    def probabilities(self, prepared: PreparedGraph) -> FloatArray:
+        """Return the blended probabilities."""
+        return self.ensemble.probabilities(prepared)
+
+    def parts(self) -> dict[str, nn.Module]:
+        """Return the modules of all members."""
+        return {
+            f"{stage_name(name)}/{part}": module
+            for name, member in self._saved().items()
+            for part, module in member.parts().items()
+        }
+
+    def _saved(self) -> dict[str, Member]:
+        """Return the members that take part, and the classifier, whose coefficients are reported."""
+        wanted = {*self.ensemble.mixture.weights, ComplementedMember.name}
+        return {name: member for name, member in self.ensemble.members.items() if name in wanted}
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return labels, half, spread, magnitudes and what members keep."""
+        ensemble, labels = self.ensemble, self.ensemble.labels
+        tensors = {"labels/nodes": _int32(labels.nodes), "labels/codes": _int32(labels.codes)}
+        if ensemble.magnitudes is not None:
+            tensors |= ensemble.magnitudes.tensors()
+        if (half := ensemble.half) is not None:
+            tensors["half/pairs"] = _int32(half.pairs)
+            if half.weights is not None:
+                tensors["half/weights"] = torch.from_numpy(np.array(half.weights))
+        if (spread := ensemble.spread) is not None:
+            tensors |= spread.basis.tensors()
+            tensors |= {"spread/dual": spread.fitted.dual, "spread/own": spread.fitted.own}
+            tensors |= {
+                "spread/anchors": _int32(spread.anchors),
+                "spread/candidates": _int32(spread.candidates),
+            }
+        for name, member in self._saved().items():
+            own = member.tensors().items()
+            tensors |= {f"{stage_name(name)}/{key}": value.contiguous() for key, value in own}
+        return tensors
+
+    def description(self) -> dict[str, Any]:
+        """Return everything that is not a tensor."""
+        ensemble, spread = self.ensemble, self.ensemble.spread
+        return {
+            "missing_half": None if ensemble.half is None else half_description(ensemble.half),
+            "encoder_share": self.encoder_share,
+            "leaderboard": [vars(row) for row in ensemble.leaderboard],
+            "mixture": vars(ensemble.mixture),
+            "tendency": ensemble.tendency,
+            "reads_labels": ensemble.reads_labels,
+            "spread": None
+            if spread is None
+            else {
+                "kernels": [vars(kernel) for kernel in spread.kernels],
+                "ridge": spread.ridge,
+                "temperature": spread.temperature,
+            },
+            "members": [
+                {"name": name, "kind": member.kind, **member.description()}
+                for name, member in self._saved().items()
+            ],
+        }
+
+    @classmethod
+    def restore(
+        cls,
+        sizes: tuple[int, int, int],
+        scaling: Scaling,
+        description: dict[str, Any],
+        tensors: dict[str, Tensor],
+    ) -> KernelWay:
+        """Return the way that was saved, with untrained modules."""
+        features, classes, known = sizes
+        labels = TrainingLabels(_int64(tensors["labels/nodes"]), _int64(tensors["labels/codes"]), classes)
+        magnitudes = MagnitudeScaling.from_tensors(tensors) if "magnitudes/mean" in tensors else None
+        made_for = (features + (0 if magnitudes is None else 2), classes, known)
+        members = {}
+        for saved in description["members"]:
+            own = {key.removeprefix(f"{stage_name(saved['name'])}/"): value for key, value in tensors.items()}
+            members[saved["name"]] = MEMBERS[saved["kind"]].restore(saved["name"], made_for, saved, own)
+        half = description["missing_half"]
+        if half is not None:
+            pairs, weights = _int64(tensors["half/pairs"]), tensors["half/weights"].numpy()
+            half = MissingHalf(pairs=pairs, weights=weights, **half)
+        return cls(
+            Ensemble(
+                labels,
+                description["tendency"],
+                _spread(description["spread"], labels, known, scaling, tensors),
+                half,
+                magnitudes,
+                members,
+                Mixture(**description["mixture"]),
+                [LeaderboardRow(**row) for row in description["leaderboard"]],
+                description["reads_labels"],
+            )
+        )
+
+
+def _spread(
+    saved: dict[str, Any] | None,
+    labels: TrainingLabels,
+    known: int,
+    scaling: Scaling,
+    tensors: dict[str, Tensor],
+) -> Spread | None:
+    if saved is None:
+        return None
+    candidates = _int64(tensors["spread/candidates"])
+    anchors = _int64(tensors["spread/anchors"])
+    return Spread(
+        Basis.from_tensors(known, scaling, tensors),
+        tuple(Kernel(**kernel) for kernel in saved["kernels"]),
+        saved["ridge"],
+        labels.nodes,
+        candidates if np.array_equal(anchors, candidates) else anchors,
+        candidates,
+        Ridge(tensors["spread/dual"], tensors["spread/own"]),
+        saved["temperature"],
+    )
+
+
+def fit_kernel_way(
+    prepared: PreparedGraph, tendency: str, kind: str, settings: Settings, supervision: Supervision
+) -> Outcome:
+    """Fit the ensemble (:func:`~otherhalf.estimators.ensemble.fit_ensemble`)."""
+    result = fit_ensemble(prepared, tendency, kind, settings, supervision)
+    histories = dict(result.histories)
+    if "GOAL 1" in histories:
+        histories = {"classifier": histories["GOAL 1"], **histories}
+    return Outcome(KernelWay(result.ensemble), settings, histories, result.seconds)
+
+
+def _int32(values: Any) -> Tensor:
+    # Half the space; a graph that one machine holds has fewer than 2³¹ nodes.
+    return torch.from_numpy(np.asarray(values).astype(np.int32))
+
+
+def _int64(values: Tensor) -> Any:
+    return values.numpy().astype(np.int64)

@@ -1,0 +1,98 @@
+"""The member over both halves: Complemented Graph Convolutions with label messages and scores."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from torch import Tensor, nn
+
+from otherhalf.estimators.members.base import Fitted, Member
+from otherhalf.estimators.members.replicas import Plan, mean_probabilities, train_replicas
+from otherhalf.estimators.members.view import GraphView
+from otherhalf.estimators.settings import GOALSettings
+from otherhalf.nn.complemented import ComplementedNet
+from otherhalf.system.arrays import FloatArray
+from otherhalf.system.fields import from_dict, to_dict
+from otherhalf.training.supervised import Supervision
+
+NAME = "GOAL"
+
+
+class ComplementedMember(Member):
+    """The mean of several trainings of :class:`~otherhalf.nn.complemented.ComplementedNet`."""
+
+    kind, name = "complemented", NAME
+
+    def __init__(self, settings: GOALSettings, modules: list[nn.Module]) -> None:
+        self.settings, self.modules = settings, modules
+
+    def probabilities(self, view: GraphView) -> FloatArray:
+        """Return the mean probabilities of every node."""
+        for module in self.modules:
+            module.to(view.prepared.device)
+        return mean_probabilities(self.modules, (view.prepared.inputs, view.halves))
+
+    def coefficients(self) -> list[tuple[float, ...]]:
+        """Return α, β, γ, δ of every layer: the mean of the trainings."""
+        each = [module.coefficients() for module in self.modules if isinstance(module, ComplementedNet)]
+        return [tuple(layer) for layer in np.mean(each, axis=0).tolist()]
+
+    def parts(self) -> dict[str, nn.Module]:
+        """Return the modules."""
+        return {str(index): module for index, module in enumerate(self.modules)}
+
+    def description(self) -> dict[str, Any]:
+        """Return the settings, the number of modules, and what they read."""
+        first = self.modules[0]
+        assert isinstance(first, ComplementedNet)
+        return {
+            "goal": to_dict(self.settings),
+            "modules": len(self.modules),
+            "messages": len(first.message_mean),
+            "scores": first.tau is not None,
+        }
+
+    @classmethod
+    def restore(
+        cls, name: str, sizes: tuple[int, int, int], description: dict[str, Any], tensors: dict[str, Tensor]
+    ) -> ComplementedMember:
+        """Return the member with untrained modules."""
+        settings = from_dict(GOALSettings, description["goal"])
+        reads = description["messages"], description["scores"]
+        return cls(settings, [_built(settings, sizes, *reads) for _ in range(description["modules"])])
+
+
+def fit_complemented(view: GraphView, supervision: Supervision, settings: GOALSettings, plan: Plan) -> Fitted:
+    """Train the classifier over both halves as often as the plan says."""
+    started = time.perf_counter()
+    prepared, halves = view.prepared, view.halves
+
+    def build() -> nn.Module:
+        net = _built(settings, prepared.sizes, halves.messages.shape[1], halves.scores is not None)
+        net.to(prepared.device).standardise(halves.messages)
+        return net
+
+    replicas = train_replicas(
+        build, (prepared.inputs, halves), prepared.graph, settings.training, supervision, plan, "member-goal"
+    )
+    histories = {f"{NAME} {i + 1}": history for i, history in enumerate(replicas.histories)}
+    member = ComplementedMember(settings, replicas.modules)
+    seconds = time.perf_counter() - started
+    return Fitted(member, replicas.probabilities, replicas.unseen, seconds, histories)
+
+
+def _built(
+    settings: GOALSettings, sizes: tuple[int, int, int], messages: int, scores: bool
+) -> ComplementedNet:
+    features, classes, _ = sizes
+    return ComplementedNet(
+        features,
+        classes,
+        messages,
+        settings.architecture,
+        scores=scores,
+        coefficients=settings.coefficients,
+        learn_coefficients=settings.learn_coefficients,
+    )

@@ -1,0 +1,108 @@
+r"""The member that propagates labels over the given edges (Zhou et al. 2004).
+
+.. math:: \mathbf{F}_{t+1} = a\,\mathbf{P}\mathbf{F}_t + (1 - a)\,\mathbf{Y}, \quad \mathbf{F}_0 = \mathbf{Y}
+
+with P the normalised adjacency matrix or the mean over the neighbours; P and the strength a are chosen on
+validation. Rows are made probabilities after a small share of the class frequencies is added.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from otherhalf.estimators.members.base import Fitted, Member
+from otherhalf.estimators.members.view import GraphView, TrainingLabels
+from otherhalf.graph import Direction
+from otherhalf.nn.ops.sparse import SparseOperator
+from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.training.metrics import metric_named
+from otherhalf.training.supervised import Supervision
+
+STRENGTHS = (0.5, 0.8, 0.9, 0.95, 0.99)
+STEPS = 40
+FREQUENCY_SHARE = 1e-3
+
+WAYS: dict[str, tuple[str, Direction]] = {
+    "normalized": ("normalized", "undirected"),
+    "mean": ("mean", "undirected"),
+    "mean_given": ("mean", "given"),
+    "mean_reversed": ("mean", "reversed"),
+}
+"""Matrices P; the last two are tried on directed graphs only."""
+
+
+class PropagationMember(Member):
+    """Label propagation with a chosen matrix and strength."""
+
+    kind = name = "label propagation"
+
+    def __init__(self, way: str, strength: float) -> None:
+        self.way, self.strength = way, strength
+
+    def probabilities(self, view: GraphView) -> FloatArray:
+        """Return the probabilities of every node."""
+        return _propagated(view.prepared.operator(*WAYS[self.way]), view.label_rows, self.strength)
+
+    def description(self) -> dict[str, Any]:
+        """Return the matrix and the strength."""
+        return {"way": self.way, "strength": self.strength}
+
+    @classmethod
+    def restore(
+        cls, name: str, sizes: tuple[int, int, int], description: dict[str, Any], tensors: dict[str, Tensor]
+    ) -> PropagationMember:
+        """Return the member."""
+        return cls(description["way"], description["strength"])
+
+
+def fit_propagation(view: GraphView, supervision: Supervision, folds: IntArray) -> Fitted:
+    """Choose matrix and strength on validation.
+
+    Args:
+        view: The fitted graph.
+        supervision: Split and metric.
+        folds: ``[n]`` fold of each training node; nodes of a fold are judged without the labels of the fold.
+    """
+    started = time.perf_counter()
+    val, quality = supervision.split.val, metric_named(supervision.metric).quality
+    y = view.graph.y[val]
+    best: tuple[tuple[float, float], PropagationMember, FloatArray] | None = None
+    for way in WAYS if view.graph.directed else list(WAYS)[:2]:
+        for strength in STRENGTHS:
+            member = PropagationMember(way, strength)
+            probabilities = member.probabilities(view)
+            likelihood = float(np.log(np.maximum(probabilities[val, y], 1e-12)).mean())
+            value = (quality(probabilities[val], y), likelihood)
+            if best is None or value > best[0]:
+                best = value, member, probabilities
+    assert best is not None
+    _, member, probabilities = best
+    unseen = _without_own_fold(member, view, folds)
+    return Fitted(member, probabilities, unseen, time.perf_counter() - started, {})
+
+
+def _without_own_fold(member: PropagationMember, view: GraphView, folds: IntArray) -> FloatArray:
+    labels = view.labels
+    unseen = np.empty((len(labels.nodes), labels.classes), dtype=np.float32)
+    operator = view.prepared.operator(*WAYS[member.way])
+    for fold in np.unique(folds):
+        kept = folds != fold
+        rest = TrainingLabels(labels.nodes[kept], labels.codes[kept], labels.classes)
+        propagated = _propagated(operator, rest.rows(view.graph.num_nodes), member.strength)
+        unseen[~kept] = propagated[labels.nodes[~kept]]
+    return unseen
+
+
+def _propagated(operator: SparseOperator, labels: Tensor, strength: float) -> FloatArray:
+    state = labels
+    with torch.no_grad():
+        for _ in range(STEPS):
+            state = strength * (operator @ state) + (1 - strength) * labels
+    frequencies = labels.sum(dim=0) / labels.sum().clamp_min(1)
+    state = state.clamp_min(0) + FREQUENCY_SHARE * frequencies
+    return (state / state.sum(dim=1, keepdim=True)).numpy()

@@ -1,0 +1,96 @@
+"""One module trained several times: on all training nodes but a fold each, or on all with other seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from otherhalf.graph import Graph, Split
+from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.training.checkpoint import History
+from otherhalf.training.loop import TrainingSettings, seeded
+from otherhalf.training.supervised import Supervision, class_probabilities, fit_supervised
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How often a member is trained.
+
+    Attributes:
+        count: Number of trainings. With ``folds`` each leaves one fold of the training nodes out, so that the
+            average is judged on nodes that it has not seen.
+        folds: ``[n]`` fold of each training node; None to train every time on all of them.
+    """
+
+    count: int
+    folds: IntArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Replicas:
+    """The trained modules, the mean of their probabilities, and probabilities of unseen training nodes."""
+
+    modules: list[nn.Module]
+    histories: list[History]
+    probabilities: FloatArray
+    unseen: FloatArray | None
+
+
+def train_replicas(
+    build: Callable[[], nn.Module],
+    arguments: tuple[Any, ...],
+    graph: Graph,
+    training: TrainingSettings,
+    supervision: Supervision,
+    plan: Plan,
+    stage: str,
+) -> Replicas:
+    """Train the modules of a plan.
+
+    Args:
+        build: Makes an untrained module on the device of the arguments.
+        arguments: What it is called with.
+        graph: The graph; only labels of train and val nodes are read.
+        training: Learning rate, decay, length and patience.
+        supervision: Split, seed, metric and monitor; each training has a seed of its own.
+        plan: Number of trainings, and folds.
+        stage: Name of the member among the stages of a fit.
+    """
+    split = supervision.split
+    modules, histories = [], []
+    total = np.zeros((graph.num_nodes, graph.num_classes), dtype=np.float32)
+    unseen = None if plan.folds is None else np.empty((len(split.train), graph.num_classes), np.float32)
+    for index in range(plan.count):
+        held_out = np.zeros(len(split.train), bool) if plan.folds is None else plan.folds == index
+        part = Supervision(
+            Split(split.train[~held_out], split.val, split.test),
+            supervision.seed,
+            supervision.metric,
+            supervision.monitor,
+        )
+        with seeded(seed_of(supervision.seed, index)):
+            module = build()
+            histories.append(fit_supervised(module, arguments, graph, training, part, f"{stage}-{index}"))
+        probabilities = class_probabilities(module, *arguments)
+        modules.append(module)
+        total += probabilities / np.float32(plan.count)
+        if unseen is not None:
+            unseen[held_out] = probabilities[split.train[held_out]]
+    return Replicas(modules, histories, total, unseen)
+
+
+def seed_of(seed: int, index: int) -> int:
+    """Return the seed of a replica; that of the first is the seed of the fit."""
+    return seed + 1_000_003 * index
+
+
+def mean_probabilities(modules: list[nn.Module], arguments: tuple[Any, ...]) -> FloatArray:
+    """Return the mean of the class probabilities of the modules."""
+    total = class_probabilities(modules[0], *arguments)
+    for module in modules[1:]:
+        total = total + class_probabilities(module, *arguments)
+    return np.asarray(total / np.float32(len(modules)), dtype=np.float32)

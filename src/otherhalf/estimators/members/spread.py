@@ -1,0 +1,40 @@
+"""The member that spreads labels over the missing half: S, made probabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scipy.special import softmax
+from torch import Tensor
+
+from otherhalf.estimators.members.base import Fitted, Member
+from otherhalf.estimators.members.view import GraphView
+from otherhalf.system.arrays import FloatArray
+
+
+class SpreadMember(Member):
+    """softmax(S)."""
+
+    kind = name = "spread"
+
+    def probabilities(self, view: GraphView) -> FloatArray:
+        """Return the probabilities; training nodes have those of a regression without their label."""
+        if view.found is None or view.found.scores is None:
+            raise ValueError("the spread needs a found half")
+        probabilities: FloatArray = softmax(view.found.scores, axis=1)
+        return probabilities
+
+    @classmethod
+    def restore(
+        cls, name: str, sizes: tuple[int, int, int], description: dict[str, Any], tensors: dict[str, Tensor]
+    ) -> SpreadMember:
+        """Return the member."""
+        return cls()
+
+
+def fit_spread(view: GraphView) -> Fitted:
+    """Return the member; the spread itself was fitted with the missing half."""
+    member = SpreadMember()
+    probabilities = member.probabilities(view)
+    seconds = 0.0 if view.found is None else sum(view.found.half.seconds.values())
+    return Fitted(member, probabilities, probabilities[view.labels.nodes], seconds, {})

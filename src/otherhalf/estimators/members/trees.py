@@ -1,0 +1,61 @@
+"""The member of trees on the graph as a table."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from otherhalf.estimators.forest import Forest, fit_extra_trees
+from otherhalf.estimators.graph_table import GraphTable
+from otherhalf.estimators.members.base import Fitted, Member
+from otherhalf.estimators.members.view import GraphView
+from otherhalf.system.arrays import FloatArray
+from otherhalf.training.supervised import Supervision
+
+
+class TreesMember(Member):
+    """Extremely randomised trees; the scores S are among the columns where there is a found half."""
+
+    kind = name = "trees"
+
+    def __init__(self, table: GraphTable, forest: Forest) -> None:
+        self.table, self.forest = table, forest
+
+    def rows(self, view: GraphView) -> FloatArray:
+        """Return the table of a graph."""
+        return _rows(self.table, view)
+
+    def probabilities(self, view: GraphView) -> FloatArray:
+        """Return the probabilities of every node."""
+        return self.forest.probabilities(self.rows(view))
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return the arrays of the table and of the trees."""
+        return self.table.tensors() | self.forest.tensors()
+
+    @classmethod
+    def restore(
+        cls, name: str, sizes: tuple[int, int, int], description: dict[str, Any], tensors: dict[str, Tensor]
+    ) -> TreesMember:
+        """Return the member."""
+        return cls(GraphTable.from_tensors(tensors), Forest.from_tensors(tensors))
+
+
+def fit_trees(view: GraphView, supervision: Supervision) -> Fitted:
+    """Fit the trees; training nodes are judged out of bag."""
+    started = time.perf_counter()
+    labels = view.labels
+    table = GraphTable.fit(view.graph, supervision.seed)
+    rows = _rows(table, view)
+    forest, unseen = fit_extra_trees(rows[labels.nodes], labels.codes, labels.classes, supervision.seed)
+    member = TreesMember(table, forest)
+    return Fitted(member, forest.probabilities(rows), unseen, time.perf_counter() - started, {})
+
+
+def _rows(table: GraphTable, view: GraphView) -> FloatArray:
+    scores = None if view.found is None else view.found.scores
+    labels = view.label_rows if view.reads_labels else torch.zeros_like(view.label_rows)
+    return table.rows(view.graph, labels, scores)

@@ -1,0 +1,136 @@
+"""Trees on the graph as a table, as an estimator: a strong baseline that is no neural network."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from otherhalf.estimators.base import NodeClassifier
+from otherhalf.estimators.forest import Forest, fit_boosted_trees, fit_extra_trees
+from otherhalf.estimators.graph_table import GraphTable
+from otherhalf.estimators.settings import check_settings
+from otherhalf.graph import Graph
+from otherhalf.nn.inputs import SCALINGS
+from otherhalf.nn.label_messages import label_rows
+from otherhalf.nn.prepared import PreparedGraph
+from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.system.fields import integer, one_of, setting
+from otherhalf.system.seeds import generator
+from otherhalf.training.checkpoint import History
+from otherhalf.training.supervised import Supervision
+
+KINDS = ("extra", "boosted")
+
+
+@dataclass(frozen=True)
+class TreesSettings:
+    """All settings of a TreesClassifier."""
+
+    kind: str = setting("extra", one_of(*KINDS))
+    scaling: str = setting("auto", one_of(*SCALINGS))
+    trees: int = setting(300, integer(1))
+    leaf: int = setting(2, integer(1))
+
+
+class TreesClassifier(NodeClassifier):
+    """Trees over a table with one row per node (:mod:`~otherhalf.estimators.graph_table`).
+
+    The labels of the training nodes are among the columns, but no node's own label is in its row. Labels of
+    validation nodes only choose the number of iterations of ``boosted``.
+
+    Args:
+        kind: ``extra``: extremely randomised trees; ``boosted``: gradient boosting.
+        seed: Seed of all random numbers.
+        metric: Metric of :meth:`score`.
+        device: ``cpu`` or ``cuda``; trees are fitted on the CPU in any case.
+        scaling: Scaling of the features: ``auto``, ``none``, ``row`` or ``standard``.
+        trees: Number of trees; of ``boosted``, the largest number of iterations.
+        leaf: Least number of training nodes in a leaf.
+
+    After ``fit``: ``classes_``, ``settings_``, ``history_`` (without epochs), ``seconds_``.
+    """
+
+    settings_type = TreesSettings
+
+    kind: str
+    scaling: str
+    trees: int
+    leaf: int
+    _table: GraphTable
+    _forest: Forest
+    _labels: tuple[IntArray, IntArray]  # the training nodes and their class codes
+
+    def __init__(
+        self,
+        kind: str = "extra",
+        *,
+        seed: int = 0,
+        metric: str = "accuracy",
+        device: str = "cpu",
+        scaling: str = "auto",
+        trees: int = 300,
+        leaf: int = 2,
+    ) -> None:
+        self._store(locals())
+
+    def resolved_settings(self, data_set: str = "") -> TreesSettings:
+        """Return the settings of a fit of any graph; raise InputError if one of them is not allowed."""
+        generator(self.seed)  # raises InputError if it is not a seed
+        settings = TreesSettings(self.kind, self.scaling, self.trees, self.leaf)
+        check_settings(settings)
+        return settings
+
+    def _fit(
+        self, prepared: PreparedGraph, settings: TreesSettings, supervision: Supervision
+    ) -> dict[str, Any]:
+        started, split, y = time.perf_counter(), supervision.split, prepared.graph.y
+        graph, codes, classes = _scaled(prepared), y[split.train], prepared.graph.num_classes
+        table = GraphTable.fit(graph, self.seed)
+        rows = table.rows(graph, label_rows(codes, split.train, graph.num_nodes, classes))
+        prepared.derived["table"] = rows
+        tabled = time.perf_counter()
+        taught = rows[split.train], codes, classes, self.seed
+        if settings.kind == "extra":
+            forest, _ = fit_extra_trees(*taught, trees=settings.trees, leaf=settings.leaf)
+        else:
+            judged = rows[split.val], y[split.val]
+            forest = fit_boosted_trees(*taught, *judged, iterations=settings.trees, leaf=settings.leaf)
+        seconds = {"table": tabled - started, "train": time.perf_counter() - tabled}
+        labels = np.array(split.train), np.array(codes)
+        learned = {"_table": table, "_forest": forest, "_labels": labels}
+        return {**learned, "history_": {"classifier": History(done=True)}, "seconds_": seconds}
+
+    def _probabilities(self, prepared: PreparedGraph) -> FloatArray:
+        if "table" not in prepared.derived:
+            graph = _scaled(prepared)
+            nodes, codes = self._labels
+            labels = label_rows(codes, nodes, graph.num_nodes, len(self.classes_))
+            prepared.derived["table"] = self._table.rows(graph, labels)
+        return self._forest.probabilities(prepared.derived["table"])
+
+    def _parts(self) -> dict[str, nn.Module]:
+        return {}
+
+    def _tensors(self) -> dict[str, Tensor]:
+        nodes, codes = (torch.from_numpy(part) for part in self._labels)
+        return {
+            **self._table.tensors(),
+            **self._forest.tensors(),
+            "labels/nodes": nodes,
+            "labels/codes": codes,
+        }
+
+    def _restore(self, description: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+        self._table, self._forest = GraphTable.from_tensors(tensors), Forest.from_tensors(tensors)
+        self._labels = tensors["labels/nodes"].numpy(), tensors["labels/codes"].numpy()
+
+
+def _scaled(prepared: PreparedGraph) -> Graph:
+    """Return the graph with its features scaled."""
+    graph, scaling = prepared.graph, prepared.scaling
+    return graph if scaling.kind == "none" else replace(graph, x=scaling.apply(graph.x))

@@ -1,0 +1,72 @@
+"""Plain members and their race."""
+
+import pytest
+
+from otherhalf.estimators.members.plain import CANDIDATES, RACE_EPOCHS, fit_plain, race, stage_name
+from otherhalf.estimators.members.replicas import Plan
+from otherhalf.nn.models.registry import MODELS
+from otherhalf.training.loop import Monitor
+from otherhalf.training.supervised import Supervision
+
+
+def test_candidates_differ_in_name_and_one_is_deep():
+    assert len({each.name for each in CANDIDATES}) == len(CANDIDATES)
+    assert len({stage_name(each.name) for each in CANDIDATES}) == len(CANDIDATES)
+    assert all(each.kind in MODELS for each in CANDIDATES)
+    deep = [each.architecture for each in CANDIDATES if 8 <= each.architecture.layers <= 12]
+    assert deep
+    assert all(each.norm == "batch" and each.residual for each in deep)
+
+
+def test_a_candidate_may_be_shortened_and_a_usual_length_shortens_none():
+    deep = next(each for each in CANDIDATES if each.architecture.layers > 3)
+    assert deep.at_most(5).training.epochs == 5
+    assert deep.at_most(300).training.epochs == deep.training.epochs > 300
+    assert deep.at_most(5, 2).training.patience == 2
+
+
+def test_the_race_trains_all_briefly_and_keeps_the_best(view):
+    seen = {}
+
+    def on_step(stage, done, total):
+        seen[stage] = max(done, seen.get(stage, 0))
+
+    from tests.estimators.members.conftest import PARTS
+
+    supervision = Supervision(PARTS, 0, monitor=Monitor(on_step=on_step))
+    starters = [each.at_most(8) for each in CANDIDATES[:4]]
+    best = race(view, supervision, starters, 2)
+    assert len(best) == 2
+    assert all(each in starters for each in best)
+    assert {stage for stage in seen if stage.startswith("race-")} == {
+        f"race-{stage_name(each.name)}-0" for each in starters
+    }
+    assert max(seen.values()) <= RACE_EPOCHS
+
+
+def test_the_winner_has_the_best_validation(view, supervision):
+    starters = [each.at_most(8) for each in CANDIDATES[:4]]
+    first = race(view, supervision, starters, 1)[0]
+    from otherhalf.estimators.members.plain import validation_quality
+
+    values = {
+        each.name: validation_quality(
+            fit_plain(view, supervision, each.at_most(RACE_EPOCHS, 20), Plan(1)).probabilities,
+            view,
+            supervision,
+        )
+        for each in starters
+    }
+    assert values[first.name] == max(values.values())
+
+
+def test_those_that_are_hopelessly_behind_do_not_finish(view, supervision):
+    starters = [each.at_most(2) for each in CANDIDATES[:3]]
+    assert race(view, supervision, starters, 2, best=2.0) == []
+    assert race(view, supervision, starters, 0) == []
+
+
+@pytest.mark.parametrize("name", ["GCN, plain", "ACM-GCN+", "APPNP"])
+def test_names_of_stages_are_file_names(name):
+    assert "/" not in stage_name(name)
+    assert " " not in stage_name(name)

@@ -1,0 +1,67 @@
+"""Label propagation against a dense reference."""
+
+import numpy as np
+import pytest
+
+from otherhalf import Graph, Split
+from otherhalf.estimators.members.propagation import (
+    FREQUENCY_SHARE,
+    STEPS,
+    PropagationMember,
+    fit_propagation,
+)
+from otherhalf.estimators.members.view import GraphView, TrainingLabels
+from otherhalf.nn.inputs import Scaling
+from otherhalf.nn.prepared import PreparedGraph
+from otherhalf.training.folds import stratified_folds
+from otherhalf.training.supervised import Supervision
+
+PATH = Graph(edges=[[0, 1, 2, 3], [1, 2, 3, 4]], x=np.eye(6), y=[0, 0, 0, 1, 1, 1])
+LABELS = TrainingLabels(np.array([0, 4]), np.array([0, 1]), 2)
+VIEW = GraphView(PreparedGraph(PATH, Scaling("none")), LABELS, "homophily")
+
+
+@pytest.mark.parametrize("way", ["normalized", "mean"])
+def test_a_dense_reference(way):
+    a = PATH.adjacency.toarray()
+    degree = np.maximum(a.sum(axis=1), 1)
+    p = a / np.sqrt(np.outer(degree, degree)) if way == "normalized" else a / degree[:, None]
+    y = np.zeros((6, 2))
+    y[0, 0] = y[4, 1] = 1
+    f = y
+    for _ in range(STEPS):
+        f = 0.8 * p @ f + 0.2 * y
+    f = f + FREQUENCY_SHARE * np.array([0.5, 0.5])
+    expected = f / f.sum(axis=1, keepdims=True)
+    assert PropagationMember(way, 0.8).probabilities(VIEW) == pytest.approx(expected, abs=1e-5)
+
+
+def test_nodes_near_a_label_get_it_and_an_isolated_node_gets_the_frequencies():
+    p = PropagationMember("mean", 0.8).probabilities(VIEW)
+    assert p[:2].argmax(axis=1).tolist() == [0, 0]
+    assert p[3:5].argmax(axis=1).tolist() == [1, 1]
+    assert p[5] == pytest.approx([0.5, 0.5])
+
+
+def test_a_directed_graph_may_propagate_along_its_edges_and_unseen_labels_are_not_read():
+    # 0 → 2, 1 → 3, …: every node points to one of its own class.
+    draw = np.random.default_rng(0)
+    y = draw.integers(0, 2, 60)
+    target = np.array([draw.choice(np.flatnonzero(y == label)) for label in y])
+    loops = target == np.arange(60)
+    edges = np.stack([np.arange(60)[~loops], target[~loops]])
+    graph = Graph(edges=edges, x=np.ones((60, 1)), y=y, directed=True)
+    parts = Split(np.arange(40), np.arange(40, 50), np.arange(50, 60))
+    labels = TrainingLabels(np.arange(40), y[:40], 2)
+    view = GraphView(PreparedGraph(graph, Scaling("none")), labels, "homophily")
+    folds = stratified_folds(y[:40], 4, 0)
+    fitted = fit_propagation(view, Supervision(parts), folds)
+    changed = y.copy()
+    changed[0] = 1 - changed[0]
+    other = GraphView(
+        PreparedGraph(graph, Scaling("none")), TrainingLabels(np.arange(40), changed[:40], 2), "homophily"
+    )
+    again = fit_propagation(other, Supervision(parts), folds)
+    if again.member.description() == fitted.member.description():
+        assert again.unseen[0] == pytest.approx(fitted.unseen[0])
+    assert fitted.member.way in ("normalized", "mean", "mean_given", "mean_reversed")

@@ -1,0 +1,96 @@
+"""The ensemble: members, plans, leaderboard, and what is left out on request."""
+
+import numpy as np
+import pytest
+from tests.estimators.members.conftest import GRAPH as SMALL_GRAPH
+from tests.estimators.members.conftest import PARTS, view_of
+
+from otherhalf import GOALClassifier, Split, split
+from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.estimators.ensemble import FEW_FOLDS, MANY_VAL, SMALL, plan_of
+from otherhalf.estimators.settings import EnsembleSettings
+from otherhalf.training.supervised import Supervision
+
+GRAPH = contextual_sbm(num_nodes=150, num_classes=3, num_features=6, homophily=0.1, signal=2.0, seed=2)
+SPLIT = split(GRAPH, seed=0)
+
+
+def quick(**ensemble):
+    chosen = {"folds": 2, "plain": 1, "candidates": ("APPNP", "GCN"), **ensemble}
+    return GOALClassifier(seed=1, epochs=6, hidden=8, k=4, ensemble=chosen)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return quick().fit(GRAPH, SPLIT)
+
+
+def test_the_leaderboard_has_every_member_once_and_its_weights_sum_to_one(fitted):
+    board = fitted.leaderboard_
+    names = [row.member for row in board]
+    assert {"spread", "label propagation", "trees", "GOAL"} < set(names)
+    assert len(names) == len(set(names)) == 5
+    assert sum(row.weight for row in board) == pytest.approx(1.0)
+    assert [row.weight for row in board] == sorted((row.weight for row in board), reverse=True)
+    assert all(0 <= row.validation <= 1 and row.seconds >= 0 for row in board)
+
+
+def test_validation_in_the_leaderboard_is_that_of_the_member(fitted):
+    ensemble = fitted._way.ensemble
+    view = ensemble.view(fitted.prepare(GRAPH)[0])
+    for row in fitted.leaderboard_:
+        p = ensemble.members[row.member].probabilities(view)[SPLIT.val]
+        assert row.validation == pytest.approx((p.argmax(axis=1) == GRAPH.y[SPLIT.val]).mean())
+
+
+def test_the_prediction_is_the_blend_of_the_members(fitted):
+    ensemble = fitted._way.ensemble
+    view = ensemble.view(fitted.prepare(GRAPH)[0])
+    members = {name: ensemble.members[name].probabilities(view) for name in ensemble.mixture.weights}
+    assert fitted.predict_proba(GRAPH) == pytest.approx(ensemble.mixture.blend(members), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("option", "gone"),
+    [
+        ({"trees": False}, "trees"),
+        ({"propagation": False}, "label propagation"),
+        ({"classifier": False}, "GOAL"),
+        ({"half": "none"}, "spread"),
+        ({"half": "random"}, "spread"),
+    ],
+)
+def test_a_part_that_is_switched_off_is_gone(option, gone):
+    model = quick(**option).fit(GRAPH, SPLIT)
+    assert gone not in [row.member for row in model.leaderboard_]
+    assert (model.missing_half_ is None) == (option.get("half") == "none")
+    assert np.isfinite(model.predict_proba(GRAPH)).all()
+
+
+def test_labels_of_others_and_magnitudes_can_be_switched_off():
+    model = quick(messages=False, magnitudes=False).fit(GRAPH, SPLIT)
+    member = model._way.ensemble.members["GOAL"]
+    assert member.description()["messages"] == 0
+    assert member.modules[0].trunk.features.weight.shape[0] == GRAPH.num_features
+
+
+def test_an_unknown_member_setting_gets_one_sentence():
+    from otherhalf import InputError
+
+    with pytest.raises(InputError, match="no setting 'forest'"):
+        quick(forest=True).fit(GRAPH, SPLIT)
+    with pytest.raises(InputError, match="half must be one of found, random, none"):
+        quick(half="bought").fit(GRAPH, SPLIT)
+
+
+def test_folds_on_small_graphs_fewer_on_large_ones_none_with_many_validation_nodes():
+    settings, view = EnsembleSettings(), view_of(SMALL_GRAPH, PARTS, half=False)
+    plan = plan_of(view, settings, Supervision(PARTS))
+    assert plan.count == 5
+    assert set(plan.folds) == {0, 1, 2, 3, 4}
+    assert plan_of(view, EnsembleSettings(folds=1), Supervision(PARTS)).folds is None
+    large = contextual_sbm(num_nodes=SMALL + 1, num_classes=2, num_features=2, average_degree=2, seed=0)
+    few_val = Split(np.arange(100), np.arange(100, 200), np.arange(200, 300))
+    assert plan_of(view_of(large, few_val, half=False), settings, Supervision(few_val)).count == FEW_FOLDS
+    many = Split(np.arange(100), np.arange(100, 100 + MANY_VAL), np.arange(0))
+    assert plan_of(view_of(large, many, half=False), settings, Supervision(many)).count == 1
