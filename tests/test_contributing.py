@@ -95,9 +95,9 @@ def test_an_encoder(mix, monkeypatch):
     options = {"kind": "mix", "share": 0.3, "epochs": 30}
     named = GOALClassifier(encoder=options, epochs=5).fit(GRAPH, PARTS)
     assert named.missing_half_.encoder == "mix"
-    assert named._embedding.encoder.module.layers[0].share == 0.3
+    assert named._way.embedding.encoder.module.layers[0].share == 0.3
     monkeypatch.setattr(encoder, "AUTO_KINDS", ("mix",))
-    assert GOALClassifier(epochs=5).fit(GRAPH, PARTS).missing_half_.encoder == "mix"
+    assert GOALClassifier(encoder="auto", epochs=5).fit(GRAPH, PARTS).missing_half_.encoder == "mix"
 
 
 def balanced_accuracy(scores, y):

@@ -1,8 +1,9 @@
 import pytest
 
-from otherhalf.experiments.comparison import Comparison, row_values
+from otherhalf.experiments.comparison import Comparison, judge, row_values, verdict_values
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
-from otherhalf.experiments.statistics import paired_difference
+from otherhalf.experiments.statistics import Verdict, paired_difference
+from otherhalf.training.metrics import METRICS, Metric
 
 BENCHMARK = BenchmarkData("toy", "hash")
 SETTINGS = {"gcn": {"hidden": 8}, "goal": {}, "mlp": {}}
@@ -71,3 +72,95 @@ def test_jobs_are_made_once(records, monkeypatch):
     comparison.rows(records)
     comparison.rows(records)
     assert len(comparison.jobs()) == len(made) == 9
+
+
+# ---------------------------------------------------------------------- verdicts
+
+SCORES = {
+    "goal": [0.80, 0.82, 0.78, 0.81, 0.79],
+    "gcn": [0.70, 0.73, 0.67, 0.72, 0.68],
+    "mlp": [0.80, 0.78, 0.81, 0.79, 0.83],
+}
+
+
+def judged(records, benchmark=BENCHMARK, scores=SCORES, **options):
+    comparison = Comparison(benchmark, {model: {} for model in scores}, len(scores["goal"]))
+    for model, tests in scores.items():
+        put(records, comparison, model, tests)
+    return judge(comparison.rows(records), benchmark.metric, **options)
+
+
+def test_a_verdict_on_every_model_but_goal(records):
+    found = judged(records)
+    raw = {model: paired_difference(SCORES["goal"], SCORES[model], 1 / 3).p for model in ("gcn", "mlp")}
+    assert {model: verdict.words for model, verdict in found.items()} == {
+        "gcn": "worse",
+        "mlp": "too few splits to tell",
+    }
+    assert found["gcn"].p == pytest.approx(2 * raw["gcn"])  # the smaller of two
+    assert found["mlp"].p == pytest.approx(raw["mlp"])
+    assert found["mlp"].detectable > 0.01
+
+
+def test_the_margin(records):
+    assert judged(records, margin=0.5)["mlp"].words == "tied"
+
+
+def test_a_smaller_score_may_be_the_better_one(records, monkeypatch):
+    loss = Metric("loss", "loss", lambda scores, y: 0.0, larger_is_better=False)
+    monkeypatch.setitem(METRICS, "loss", loss)
+    found = judged(records, BenchmarkData("toy", "hash", metric="loss"))
+    assert found["gcn"].words == "better"
+
+
+def test_runs_on_the_public_split_are_no_test(records):
+    found = judged(records, BenchmarkData("toy", "hash", "public"))
+    assert set(found.values()) == {Verdict("too few splits to tell", None, None)}
+
+
+def test_without_goal_there_is_no_verdict(records):
+    comparison = Comparison(BENCHMARK, {"gcn": {}, "mlp": {}}, 3)
+    for model in ("gcn", "mlp"):
+        put(records, comparison, model, [0.7, 0.8, 0.75])
+    assert judge(comparison.rows(records), "accuracy") == {}
+
+
+def test_verdicts_for_json():
+    nothing = {"p_value_adjusted": None, "verdict": None, "detectable": None}
+    assert verdict_values(None) == nothing
+    assert verdict_values(Verdict("tied", 0.5, 0.02)) == {
+        "p_value_adjusted": 0.5,
+        "verdict": "tied",
+        "detectable": 0.02,
+    }
+
+
+# ---------------------------------------------------------------------- ensembles
+
+
+def test_without_an_ensemble_the_jobs_are_as_before():
+    before = [BENCHMARK.job("fit", model, params, s) for model, params in SETTINGS.items() for s in range(2)]
+    assert [job.key for job in Comparison(BENCHMARK, SETTINGS, 2).jobs()] == [job.key for job in before]
+    assert not any("members" in job.options for job in before)
+
+
+def test_every_model_but_goal_gets_members():
+    single, comparison = Comparison(BENCHMARK, SETTINGS, 2), Comparison(BENCHMARK, SETTINGS, 2, 5)
+    jobs = comparison.jobs_by_model
+    assert {model: comparison.members(model) for model in SETTINGS} == {"gcn": 5, "goal": None, "mlp": 5}
+    assert [job.key for job in jobs["goal"]] == [job.key for job in single.jobs_by_model["goal"]]
+    for model in ("gcn", "mlp"):
+        for job, alone in zip(jobs[model], single.jobs_by_model[model], strict=True):
+            assert job.options == {**alone.options, "members": 5}
+            assert (job.task, job.seed) == ("averaged", alone.seed)
+    other = Comparison(BENCHMARK, SETTINGS, 2, 6).jobs_by_model["gcn"]
+    assert not {job.key for job in other} & {job.key for job in jobs["gcn"]}
+
+
+@pytest.mark.parametrize(("params", "ensemble"), [({"method": "kernel"}, True), ({"preset": "paper"}, False)])
+def test_goal_is_an_ensemble_by_its_settings(params, ensemble):
+    assert Comparison(BENCHMARK, {"gcn": {}, "goal": params}, 1).goal_is_ensemble == ensemble
+
+
+def test_without_goal_there_is_no_ensemble():
+    assert not Comparison(BENCHMARK, {"gcn": {}}, 1).goal_is_ensemble

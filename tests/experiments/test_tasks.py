@@ -7,11 +7,12 @@ import pytest
 from otherhalf.data.splits import split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
+from otherhalf.estimators.averaged import member_seeds
 from otherhalf.experiments.runner import graphs
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.executor import run_jobs
 from otherhalf.experiments.runner.graphs import GraphFolder
-from otherhalf.experiments.runner.models import model_of
+from otherhalf.experiments.runner.models import make_model, model_of
 from otherhalf.experiments.tasks import TASKS, Worker
 from otherhalf.training.metrics import score
 
@@ -39,6 +40,19 @@ def test_fit(worker):
     probabilities = BaselineClassifier("gcn", seed=3, **QUICK).fit(GRAPH, parts).predict_proba(GRAPH)
     assert result["test"] == score("accuracy", probabilities[parts.test], GRAPH.y[parts.test])
     assert result["val"] == score("accuracy", probabilities[parts.val], GRAPH.y[parts.val])
+
+
+def test_the_mean_of_several_fits(worker):
+    job = BENCHMARK.job("averaged", "gcn", QUICK, 3, members=3)
+    result = worker(job)
+    assert json.loads(json.dumps(result)) == result
+    assert set(result) == {"val", "test", "nodes", "epochs", "stages"}
+    assert 3 <= result["epochs"] <= 15
+    parts = split(GRAPH, "uniform", 3)
+    fits = [make_model("gcn", QUICK, seed, "accuracy").fit(GRAPH, parts) for seed in member_seeds(3, 3)]
+    mean = np.mean([model.predict_proba(GRAPH) for model in fits], axis=0)
+    assert result["test"] == score("accuracy", mean, GRAPH.y, parts.test)
+    assert result["val"] == score("accuracy", mean, GRAPH.y, parts.val)
 
 
 def test_test_nodes_without_a_label_are_left_out_of_the_score():

@@ -7,6 +7,7 @@ import numpy as np
 
 from otherhalf.data.splits import split as make_split
 from otherhalf.diagnosis.duplicate_audit import audit_duplicates
+from otherhalf.estimators.averaged import AveragedClassifier
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.goal import GOALClassifier
 from otherhalf.experiments.paper import tasks as paper_tasks
@@ -43,11 +44,16 @@ class Worker:
 def fit(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
     """Fit on train, select on val, and score once on test."""
     model, probabilities = _fitted(job, graph, split, device)
-    metric = job.options["metric"]
-    result = _description(model, graph, split)
-    result["val"] = _finite(score(metric, probabilities, graph.y, split.val))
-    result["test"] = _finite(score(metric, probabilities, graph.y, split.test))
-    return result
+    return {**_description(model, graph, split), **_scores(job, graph, split, probabilities)}
+
+
+def averaged(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
+    """Fit as many members as the job says, and score the mean of their class probabilities once on test."""
+    model = AveragedClassifier(model_of(job, device), job.options["members"]).fit(graph, split)
+    stages = [member.history_.get("classifier") for member in model.members_]
+    epochs = sum(history.epochs for history in stages if history is not None)
+    result = {"epochs": epochs, "stages": model.seconds_, "nodes": node_counts(split)}
+    return {**result, **_scores(job, graph, split, model.predict_proba(graph))}
 
 
 def trial(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
@@ -66,6 +72,7 @@ def audit(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str
 
 TASKS: dict[str, Task] = {
     "fit": fit,
+    "averaged": averaged,
     "trial": trial,
     "audit": audit,
     "ablation": paper_tasks.ablation,
@@ -84,7 +91,7 @@ def _fitted(job: Job, graph: Graph, split: Split, device: str) -> tuple[NodeClas
 
 def _description(model: NodeClassifier, graph: Graph, split: Split) -> dict[str, Any]:
     result: dict[str, Any] = {
-        "epochs": model.history_["classifier"].epochs,
+        "epochs": model.history_["classifier"].epochs if "classifier" in model.history_ else 0,
         "stages": model.seconds_,
         "nodes": node_counts(split),
     }
@@ -94,14 +101,24 @@ def _description(model: NodeClassifier, graph: Graph, split: Split) -> dict[str,
             "coefficients": model.coefficients_,
             "ks": model.diagnosis_.ks,
             "tendency": model.diagnosis_.tendency,
-            "encoder": half.encoder,
+            "encoder": half and half.encoder,
             "encoder_share": model.encoder_share_,
-            "half": half.kind,
-            "half_edges": half.num_edges,
-            "half_homophily": half.homophily(graph.y),
-            "half_test_homophily": half.homophily(graph.y, split.test),
+            "half": half and half.kind,
+            "half_edges": half and half.num_edges,
+            "half_homophily": half and half.homophily(graph.y),
+            "half_test_homophily": half and half.homophily(graph.y, split.test),
         }
+        if model.settings_.method == "kernel":
+            result |= {
+                "half_words": half and half.words,
+                "leaderboard": [vars(row) for row in model.leaderboard_],
+            }
     return result
+
+
+def _scores(job: Job, graph: Graph, split: Split, probabilities: FloatArray) -> dict[str, float | None]:
+    parts, metric = {"val": split.val, "test": split.test}, job.options["metric"]
+    return {name: _finite(score(metric, probabilities, graph.y, part)) for name, part in parts.items()}
 
 
 def _finite(value: float) -> float | None:

@@ -6,6 +6,7 @@ import pytest
 from otherhalf.data.entries import DATASETS
 from otherhalf.experiments.comparison import Comparison
 from otherhalf.experiments.paper.table1 import PublishedSplits, Table1
+from otherhalf.experiments.runner.models import compared_models
 from otherhalf.experiments.tuning.search import Tuned, candidates
 from otherhalf.training.metrics import METRICS, Metric
 
@@ -40,6 +41,11 @@ def put_audits(records, request, experiment=TABLE1):
                 "neighbours": {"accuracy": 0.5 - 0.3 * job.seed, "roc_auc": None, "answerable_share": 0.5},
             }
             records.put(job, kinds=lookups)
+
+
+@pytest.mark.parametrize("experiment", [TABLE1, PublishedSplits()])
+def test_the_models(experiment):
+    assert experiment.models == tuple(name for name in compared_models() if name != "trees")
 
 
 def test_the_jobs():

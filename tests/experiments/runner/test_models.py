@@ -4,6 +4,7 @@ import pytest
 
 from otherhalf.errors import InputError
 from otherhalf.estimators.base import NodeClassifier
+from otherhalf.estimators.trees import TreesClassifier
 from otherhalf.experiments.paper.published import TABLE1
 from otherhalf.experiments.paper.table1 import Table1
 from otherhalf.experiments.runner import models as module
@@ -19,17 +20,19 @@ NAMES = ("goal", *MODELS)
 def test_a_full_comparison_has_the_papers_models_then_later_ones():
     names = compared_models()
     assert names[: len(TABLE1)] == tuple(TABLE1)
-    assert set(names) == {"goal", *(name for name, spec in MODELS.items() if spec.compared)}
+    assert set(names) == {"goal", "trees", *(name for name, spec in MODELS.items() if spec.compared)}
+    assert names[-1] == "trees"
     assert "structure" not in names
 
 
 def test_titles():
     assert [title_of(name) for name in ("goal", "gcn", "acmgcn")] == ["GOAL", "GCN", "ACM-GCN+"]
+    assert title_of("trees") == "Trees on the graph as a table"
 
 
 @pytest.mark.parametrize("name", ["gcnn", "", "GCN"])
 def test_an_unknown_model(name):
-    with pytest.raises(InputError, match=r"there is no model .*: choose among goal, mlp, gcn"):
+    with pytest.raises(InputError, match=r"there is no model .*: choose among goal, mlp, gcn.* trees"):
         make_model(name, {}, 0, "accuracy")
 
 
@@ -50,7 +53,7 @@ def test_a_setting_that_is_none_is_left_out():
             if isinstance(value, dict):
                 yield from parts(value)
 
-    for name in NAMES:
+    for name in (*NAMES, "trees"):
         assert None not in list(parts(configuration(name, {}, "accuracy", "cora")))
 
 
@@ -69,6 +72,8 @@ def test_a_preset_depends_on_the_data():
         ("gcn", {"teleport": 0.1}, "gcn has no option 'teleport'"),
         ("gcn", {"dropout": 1.0}, "dropout must be a number .* not 1.0"),
         ("goal", {"steps": 3}, "goal does not take these settings"),
+        ("trees", {"hidden": 3}, "trees does not take these settings .*hidden"),
+        ("trees", {"leaf": 0}, "leaf must be an integer ≥ 1, not 0"),
         ("goal", {"preset": "worst"}, "preset must be one of best, paper"),
     ],
 )
@@ -82,6 +87,15 @@ def test_the_model_of_a_job(name):
     job = BENCHMARK.job("fit", name, {"hidden": 16, "lr": 0.02}, 7)
     model = model_of(job)
     assert (model.hidden, model.lr, model.seed, model.metric) == (16, 0.02, 7, "accuracy")
+
+
+def test_the_trees():
+    full = configuration("trees", {"leaf": 5}, "roc_auc", "cora")
+    settings = {"kind": "extra", "scaling": "auto", "trees": 300, "leaf": 5}
+    assert full == {"params": {"leaf": 5}, "settings": settings, "metric": "roc_auc"}
+    model = model_of(BENCHMARK.job("fit", "trees", {"kind": "boosted"}, 7))
+    assert isinstance(model, TreesClassifier)
+    assert (model.kind, model.leaf, model.seed, model.metric) == ("boosted", 2, 7, "accuracy")
 
 
 def test_a_job_of_a_version_with_other_defaults_is_not_run():

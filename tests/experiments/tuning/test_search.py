@@ -4,9 +4,14 @@ from dataclasses import asdict
 
 import pytest
 
+from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
 from otherhalf.estimators.baseline import BaselineClassifier
+from otherhalf.estimators.trees import TreesClassifier
+from otherhalf.experiments.compare import compare
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
+from otherhalf.experiments.runner.executor import run_jobs
+from otherhalf.experiments.runner.graphs import GraphFolder
 from otherhalf.experiments.runner.job import Outcome, canonical
 from otherhalf.experiments.runner.models import compared_models, configuration, make_model
 from otherhalf.experiments.runner.store import Store
@@ -23,17 +28,19 @@ from otherhalf.experiments.tuning.search import (
     search,
     search_seeds,
 )
+from otherhalf.experiments.workbench import Workbench
 from otherhalf.nn.models.registry import MODELS
 
 BENCHMARK = BenchmarkData("toy", "hash")
 NAMES = ("goal", *MODELS)
+ALL = (*NAMES, "trees")
 
 
 # ---------------------------------------------------------------------- trials
 
 
 @pytest.mark.parametrize("count", [1, 5, TRIALS, 30])
-@pytest.mark.parametrize("model", NAMES)
+@pytest.mark.parametrize("model", ALL)
 def test_every_model_has_this_many_different_trials(model, count):
     found = candidates(model, count)
     assert len(found) == count
@@ -42,7 +49,7 @@ def test_every_model_has_this_many_different_trials(model, count):
     assert all(one not in settings[:i] for i, one in enumerate(settings))
 
 
-@pytest.mark.parametrize("model", NAMES)
+@pytest.mark.parametrize("model", ALL)
 def test_more_trials_begin_with_the_same_ones(model):
     assert candidates(model, 20)[:TRIALS] == candidates(model, TRIALS)
     assert candidates(model, TRIALS)[:3] == candidates(model, 3)
@@ -70,14 +77,14 @@ def test_the_first_trial_is_the_defaults(model):
 
 
 @pytest.mark.parametrize("data", ["cora", "somebody's own"])
-@pytest.mark.parametrize("model", NAMES)
+@pytest.mark.parametrize("model", ALL)
 def test_every_trial_is_accepted(model, data):
     for params in candidates(model, 30):
         assert configuration(model, params, "accuracy", data)["params"] == params
 
 
 def test_the_largest_number_of_trials():
-    for model in ("goal", "mlp"):
+    for model in ("goal", "mlp", "trees"):
         assert len(candidates(model, MOST_TRIALS)) == MOST_TRIALS
 
 
@@ -99,17 +106,25 @@ def test_drawn_trials_of_goal_leave_some_settings_at_their_defaults():
 def test_the_architectures_are_the_same_for_every_baseline():
     assert len(ARCHITECTURES) == len(GOAL) == TRIALS
     usual = candidates("mlp", TRIALS)
-    for model in set(compared_models()) - {"goal"}:
+    for model in set(compared_models()) - {"goal", "trees"}:
         own = MODELS[model].own_options
         shared = [{k: v for k, v in params.items() if k not in own} for params in candidates(model, TRIALS)]
         different = [i for i, params in enumerate(shared) if params != usual[i]]
         assert different == ([5, 6] if model == "gprgnn" else [])
 
 
+def test_the_trials_of_the_trees():
+    listed = candidates("trees", TRIALS)
+    assert {(params["kind"], params["leaf"]) for params in listed} == {
+        (kind, leaf) for kind in ("extra", "boosted") for leaf in (1, 2, 5, 10)
+    }
+    assert TreesClassifier(**listed[0]).resolved_settings() == TreesClassifier().resolved_settings()
+
+
 def test_listed_trials_are_not_resolved(monkeypatch):
     """Only drawn trials are compared with the others."""
     monkeypatch.setattr(search_module, "make_model", lambda *_: pytest.fail("a model was made"))
-    for model in NAMES:
+    for model in ALL:
         assert len(candidates(model, TRIALS)) == TRIALS
 
 
@@ -222,6 +237,21 @@ def test_all_models_are_searched_in_the_same_rounds(tmp_path):
     fake = Fake(tmp_path, lambda job: 0.5)
     fake.search("gcn", "goal")
     assert [{job.model for job in jobs} for jobs in fake.rounds] == [{"gcn", "goal"}] * 2
+
+
+def test_trees_are_compared_and_tuned(tmp_path):
+    def here(jobs, work, workers, threads, on_start=None):
+        return run_jobs(jobs, work, 0, threads, on_start)
+
+    graph = contextual_sbm(90, 2, 4, homophily=0.8, signal=3.0, seed=0)
+    workbench = Workbench(Store(tmp_path), executor=here, graphs=GraphFolder(tmp_path / "graphs"))
+    found = compare(graph, ["trees"], workbench, runs=2, budget=3)
+    assert workbench.failed == []
+    (row,) = found.values()["rows"]
+    assert (row["model"], row["runs"], row["settings_from"]) == ("trees", 2, "best of 3")
+    assert row["settings"] in candidates("trees", 3)
+    assert row["mean"] > 0.8
+    assert found.table().rows[0][0] == "Trees on the graph as a table"
 
 
 def test_nothing_is_tried_twice(tmp_path):

@@ -23,7 +23,7 @@ STORE = Store(Path(__file__).parents[3] / "results" / "runs")
 PACKAGED = sorted(PACKAGED_SETTINGS.glob("*/*.toml"))
 
 
-@pytest.mark.parametrize("model", ["goal", "gcn", "appnp", "chebynet"])
+@pytest.mark.parametrize("model", ["goal", "gcn", "appnp", "chebynet", "trees"])
 def test_what_is_written_is_read(tmp_path, model):
     for params in candidates(model, 12):
         path = write_tuned("cora", {model: Tuned(params, 0.87123412, 8)}, SEEDS, tmp_path)

@@ -13,7 +13,7 @@ from otherhalf.experiments.paper.published import DATASETS, SHORT, TABLE1
 from otherhalf.experiments.paper.summaries import DASH, gap, percent_cell, summary
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Job
-from otherhalf.experiments.runner.models import compared_models, title_of
+from otherhalf.experiments.runner.models import TREES, compared_models, title_of
 from otherhalf.experiments.runner.results import all_results
 from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.statistics import p_value
@@ -28,7 +28,7 @@ Rows = dict[str, Row]
 class ComparisonTable(Experiment):
     """Models in rows, data sets in columns, one protocol, and the settings that the search chose."""
 
-    models = compared_models()
+    models = tuple(name for name in compared_models() if name != TREES)  # the trees have no runs yet
     published: ClassVar[dict[str, dict[str, tuple[float, float]]]] = {}
 
     def comparison(self, data: str, request: Request) -> Comparison:

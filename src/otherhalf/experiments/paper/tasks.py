@@ -8,8 +8,9 @@ from typing import Any
 from otherhalf.complement.missing_half import MissingHalf
 from otherhalf.data.synthetic import redraw_edges
 from otherhalf.diagnosis.verdict import diagnose
+from otherhalf.estimators.embedding_way import arguments, train_classifier
 from otherhalf.estimators.find import find_missing_half
-from otherhalf.estimators.goal import COEFFICIENT_NAMES, GOALClassifier, arguments, train_classifier
+from otherhalf.estimators.goal import COEFFICIENT_NAMES, GOALClassifier
 from otherhalf.estimators.settings import GOALSettings
 from otherhalf.experiments.paper.halves import compare_topologies
 from otherhalf.experiments.runner.job import Job
@@ -140,6 +141,8 @@ def train_on_half(
     """
     prepared, _ = model.prepare(graph)
     half = model.missing_half_
+    if half is None:
+        raise ValueError("the model was fitted without a missing half")
     module, _ = train_classifier(prepared, half, settings, Supervision(split, model.seed, model.metric))
     return module, class_probabilities(module, *arguments(prepared, half))
 

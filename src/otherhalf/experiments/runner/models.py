@@ -9,19 +9,23 @@ from otherhalf.errors import InputError
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.baseline import BaselineClassifier
 from otherhalf.estimators.goal import GOALClassifier
+from otherhalf.estimators.trees import TreesClassifier
 from otherhalf.experiments.runner.job import Job, canonical
 from otherhalf.nn.models.registry import MODELS, ModelSpec
 from otherhalf.system.fields import to_dict
 
 GOAL = "goal"
+TREES = "trees"
+TITLES = {GOAL: "GOAL", TREES: "Trees on the graph as a table"}
+"""The models that are no entry of MODELS."""
 
 
 def title_of(model: str) -> str:
     """Return the name of a model as papers write it; raise InputError if there is no such model."""
-    if model == GOAL:
-        return "GOAL"
+    if model in TITLES:
+        return TITLES[model]
     if model not in MODELS:
-        raise InputError(f"there is no model {model!r}: choose among {', '.join((GOAL, *MODELS))}")
+        raise InputError(f"there is no model {model!r}: choose among {', '.join((GOAL, *MODELS, TREES))}")
     return MODELS[model].title
 
 
@@ -29,7 +33,7 @@ def compared_models() -> tuple[str, ...]:
     """Return the models of a full comparison: the paper's, GOAL as the last of them, then later models."""
     names = [name for name, spec in MODELS.items() if spec.compared]
     papers = [name for name in names if MODELS[name].in_paper]
-    return (*papers, GOAL, *(name for name in names if name not in papers))
+    return (*papers, GOAL, *(name for name in names if name not in papers), TREES)
 
 
 def make_model(
@@ -39,10 +43,17 @@ def make_model(
     title_of(name)  # raises InputError if there is no such model
     try:
         if name == GOAL:
-            return GOALClassifier(seed=seed, metric=metric, device=device, **params)
+            return GOALClassifier(seed=seed, metric=metric, device=device, **_with_method(params))
+        if name == TREES:
+            return TreesClassifier(seed=seed, metric=metric, device=device, **params)
         return BaselineClassifier(name, seed=seed, metric=metric, device=device, **params)
     except TypeError as error:
         raise InputError(f"{name} does not take these settings ({error}): correct them") from error
+
+
+def _with_method(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return GOAL's arguments; without a method they are those of records before there was another."""
+    return dict(params) if "method" in params else {**params, "method": "embedding"}
 
 
 def configuration(name: str, params: Mapping[str, Any], metric: str, data_set: str = "") -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """A search over settings: the same number of trials for every model, judged on validation nodes only.
 
 The first trials of a model are a list: its defaults, then the other :data:`ARCHITECTURES`, which are the same
-for every model, each with a choice of the model's own options. Further trials are drawn. Every trial is
-fitted on the first split of the search; the best :data:`FINALISTS` also on the other splits, and the one with
-the best mean over all splits is chosen.
+for every neural network but GOAL, each with a choice of the model's own options. Further trials are drawn.
+Every trial is fitted on the first split of the search; the best :data:`FINALISTS` also on the other splits,
+and the one with the best mean over all splits is chosen.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,6 +12,7 @@ from statistics import mean
 from typing import Any
 
 from otherhalf.errors import InputError
+from otherhalf.estimators.trees import KINDS as TREE_KINDS
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Job
 from otherhalf.experiments.runner.models import make_model
@@ -76,6 +77,12 @@ GOAL: tuple[dict[str, Any], ...] = (
 )  # fmt: skip
 """Trials of GOAL: both presets, then encoders of several kinds with architectures of the list above."""
 
+TREES = tuple({"kind": kind, "leaf": leaf} for leaf in (2, 1, 5, 10) for kind in TREE_KINDS)
+"""Trials of the trees; the first is the default."""
+
+MORE_TREES = tuple({"kind": TREE_KINDS[i % 2], "leaf": i + 1, "trees": 50 * (i % 10 + 1)} for i in range(20))
+"""Values that further trials of the trees are drawn from, each setting by itself."""
+
 
 @dataclass(frozen=True)
 class Tuned:
@@ -95,8 +102,10 @@ class Tuned:
 def candidates(model: str, count: int) -> list[dict[str, Any]]:
     """Return the first ``count`` trials of a model: always the same, and all different."""
     _check_trials(count)
-    if model == "goal":
-        common, trials = {}, [dict(params) for params in GOAL]
+    own: dict[str, Sequence[dict[str, Any]]] = {"goal": GOAL, "trees": TREES}
+    common: dict[str, Any] = {}
+    if model in own:
+        trials = [dict(params) for params in own[model]]
     else:
         common = COMMON
         rows = [dict(zip(COLUMNS, row, strict=True)) for row in ARCHITECTURES]
@@ -110,10 +119,15 @@ def candidates(model: str, count: int) -> list[dict[str, Any]]:
 def _drawn(
     model: str, listed: list[dict[str, Any]], common: dict[str, Any], count: int
 ) -> list[dict[str, Any]]:
-    """Return further trials: each setting as in one of the list, or left out where that one lacks it."""
+    """Return further trials: each setting as in one of the list, or left out where that one lacks it.
+
+    The list of the trees has all their combinations, so theirs are drawn from :data:`MORE_TREES`.
+    """
     rng = generator(0)
-    names = sorted({name for params in listed for name in params} - {"preset", *COMMON})
-    sources = [params for params in listed if "preset" not in params]
+    sources: Sequence[dict[str, Any]] = [params for params in listed if "preset" not in params]
+    if model == "trees":
+        sources = MORE_TREES
+    names = sorted({name for params in sources for name in params} - set(COMMON))
     seen = [_resolved(model, params) for params in listed]
     drawn: list[dict[str, Any]] = []
     while len(drawn) < count:
