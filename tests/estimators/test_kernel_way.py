@@ -129,3 +129,25 @@ def test_fast_has_the_spread_and_one_plain_model():
     model = GOALClassifier(fast=True, epochs=6).fit(GRAPH, SPLIT)
     assert len(model.leaderboard_) == 2
     assert "spread" in [row.member for row in model.leaderboard_]
+
+
+def test_refit_learns_from_validation_nodes_too_and_changes_no_choice(fitted, tmp_path):
+    again = quick(refit=True).fit(GRAPH, SPLIT)
+    assert [(r.member, r.weight) for r in again.leaderboard_] == [
+        (r.member, r.weight) for r in fitted.leaderboard_
+    ]
+    both = np.sort(np.concatenate([SPLIT.train, SPLIT.val]))
+    assert np.array_equal(again._way.ensemble.labels.nodes, both)
+    assert set(again.missing_half_.pairs[1]) <= set(both)
+    assert not np.array_equal(again.predict_proba(GRAPH), fitted.predict_proba(GRAPH))
+    again.save(tmp_path / "run")
+    loaded = GOALClassifier.load(tmp_path / "run")
+    assert np.array_equal(loaded.predict_proba(WHOLE), again.predict_proba(WHOLE))
+
+
+@pytest.mark.parametrize("option", ["fast", "refit"])
+def test_fast_and_refit_are_of_this_method_only(option):
+    from otherhalf import InputError
+
+    with pytest.raises(InputError, match=f"{option} needs the method kernel"):
+        GOALClassifier("paper", **{option: True}).fit(GRAPH, SPLIT)

@@ -251,7 +251,7 @@ def command(*arguments):
 
 def test_sigkill(tmp_path):
     """The real thing: a process killed at each stage, one after the other, and taken up again each time."""
-    data = "csbm:nodes=400,classes=3,features=8,homophily=0.1,seed=3"
+    data = "csbm:nodes=150,classes=3,features=8,homophily=0.1,seed=3"
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     for stage in ("race-appnp-0", "race-gcn-0"):
         process = command("fit", data, "--fast", "--out", str(killed), "--resume", "--json")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.metrics import roc_auc_score
+from torch import nn
 
 from otherhalf import split as make_split
 from otherhalf.data.synthetic import contextual_sbm
@@ -15,7 +16,13 @@ from otherhalf.nn.models.registry import MODELS, build
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.training.loop import Monitor, TrainingSettings, seeded
 from otherhalf.training.metrics import METRICS, Metric, score
-from otherhalf.training.supervised import Supervision, check_trainable, class_probabilities, fit_supervised
+from otherhalf.training.supervised import (
+    Supervision,
+    check_trainable,
+    class_probabilities,
+    fit_epochs,
+    fit_supervised,
+)
 
 TWO = contextual_sbm(num_nodes=150, num_classes=2, num_features=6, homophily=0.6, signal=0.7, seed=4)
 PARTS = make_split(TWO, seed=0)
@@ -219,3 +226,30 @@ def test_a_graph_without_two_classes_is_refused(y, sentence):
     graph = Graph(edges=FIVE.edges, x=FIVE.x, y=y)
     with pytest.raises(InputError, match=sentence):
         check_trainable(graph, Split(train=[0, 1], val=[2], test=[3]))
+
+
+def test_all_epochs_on_given_nodes_and_no_other_label_is_read():
+    """fit_epochs: as many steps as asked, the last weights kept, labels of other nodes irrelevant."""
+    x = torch.randn(6, 3, generator=torch.Generator().manual_seed(0))
+    nodes = np.array([0, 1, 2, 3])
+
+    def trained(y):
+        graph = Graph(edges=[[0, 1], [1, 2]], x=x.numpy(), y=y, classes=np.array([0, 1]))
+        with seeded(0):
+            module = nn.Linear(3, 2)
+            history = fit_epochs(module, (x,), graph, TrainingSettings(epochs=7, patience=1), nodes)
+        return module, history
+
+    (one, history), (other, _) = trained([0, 1, 0, 1, 0, 1]), trained([0, 1, 0, 1, 1, -1])
+    assert history.epochs == 7
+    assert history.best_epoch == 6
+    assert torch.equal(one.weight, other.weight)
+    reference = torch.optim.Adam
+    with seeded(0):
+        literal = nn.Linear(3, 2)
+        optimizer = reference(literal.parameters(), lr=0.01, weight_decay=5e-4)
+        for _ in range(7):
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(literal(x[:4]), torch.tensor([0, 1, 0, 1])).backward()
+            optimizer.step()
+    assert torch.allclose(one.weight, literal.weight, atol=1e-6)

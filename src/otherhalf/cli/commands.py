@@ -157,6 +157,10 @@ def fit(
     fast: Annotated[
         bool, typer.Option("--fast", help="Only the spread of labels and one plain model, in seconds.")
     ] = False,
+    refit: Annotated[
+        bool,
+        typer.Option("--refit", help="In the end, fit once more to training and validation nodes together."),
+    ] = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue a fit into --out that was stopped.")
     ] = False,
@@ -175,7 +179,9 @@ def fit(
     parts = make_split(graph, split, seed)
     from otherhalf.estimators.goal import GOALClassifier
 
-    model = GOALClassifier(preset, seed=seed, follow=follow, method=method, fast=fast, device=device)
+    model = GOALClassifier(
+        preset, seed=seed, follow=follow, method=method, fast=fast, refit=refit, device=device
+    )
     with progress() as on_step:
         result = fit_into(model, graph, parts, out, resume=resume, on_step=on_step)
     _print(result, summary(result), as_json)

@@ -92,22 +92,25 @@ def learn_kernel_half(
     choice = choose_kernels(descriptions, settings, supervision)
     descriptions.forget([kernel.description for kernel in choice.kernels])
     times.append(time.perf_counter())
-    spread = _fit(descriptions, choice.kernels, choice.ridge, settings, supervision)
+    split, seed = supervision.split, supervision.seed
+    spread = fit_kernels(descriptions, choice.kernels, choice.ridge, settings, split.train, seed)
     found = spread_over(spread, descriptions, kind, settings.k, monitor=supervision.monitor)
     times.append(time.perf_counter())
     found.half.seconds.update(zip(("choose", "spread"), np.diff(times).tolist(), strict=True))
     return spread, found
 
 
-def _fit(
+def fit_kernels(
     descriptions: Descriptions,
     kernels: tuple[Kernel, ...],
     ridge: float,
     settings: KernelSettings,
-    supervision: Supervision,
+    train: IntArray,
+    seed: int,
 ) -> Spread:
-    graph, train = descriptions.graph, np.array(supervision.split.train)
-    draw = np.random.default_rng(supervision.seed)
+    """Solve the regression of the labels of ``train`` with chosen kernels, and choose the temperature."""
+    graph, train = descriptions.graph, np.array(train)
+    draw = np.random.default_rng(seed)
     candidates = _sampled(train, settings.max_candidates, draw)
     codes = torch.from_numpy(graph.y[train])
     targets = centred(codes, graph.num_classes)

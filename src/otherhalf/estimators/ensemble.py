@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from otherhalf.complement.kernel_half import KernelHalf, Spread, learn_kernel_half, random_half
+from otherhalf.complement.descriptions import Descriptions
+from otherhalf.complement.kernel_half import (
+    KernelHalf,
+    Spread,
+    fit_kernels,
+    learn_kernel_half,
+    random_half,
+)
 from otherhalf.complement.missing_half import MissingHalf
 from otherhalf.estimators.members.base import Fitted, Member
-from otherhalf.estimators.members.complemented import fit_complemented
+from otherhalf.estimators.members.complemented import ComplementedMember, fit_complemented
 from otherhalf.estimators.members.plain import CANDIDATES, fit_plain, race, validation_quality
 from otherhalf.estimators.members.propagation import fit_propagation
 from otherhalf.estimators.members.replicas import Plan
@@ -140,9 +147,44 @@ def fit_ensemble(
         _leaderboard(fitted, mixture, graph.y, supervision),
         settings.ensemble.messages,
     )
+    if settings.ensemble.refit:
+        ensemble = _fitted_again(ensemble, fitted, prepared, settings, supervision)
     histories = {name: history for each in fitted.values() for name, history in each.histories.items()}
     seconds = {"complement": complemented - started, "train": time.perf_counter() - complemented}
     return Result(ensemble, histories, seconds)
+
+
+def _fitted_again(
+    ensemble: Ensemble,
+    fitted: dict[str, Fitted],
+    prepared: PreparedGraph,
+    settings: Settings,
+    supervision: Supervision,
+) -> Ensemble:
+    """Return the ensemble fitted to training and validation nodes together.
+
+    Kernels, members, temperatures, weights and lengths of the trainings stay as they were chosen. The
+    leaderboard stays that of the choice: afterwards no validation node is left to judge by.
+    """
+    graph, split, spread = prepared.graph, supervision.split, ensemble.spread
+    nodes = np.sort(np.concatenate([split.train, split.val]))
+    labels = TrainingLabels(nodes, graph.y[nodes], graph.num_classes)
+    if spread is not None:
+        descriptions = Descriptions(graph, spread.basis)
+        spread = fit_kernels(
+            descriptions, spread.kernels, spread.ridge, settings.kernel, nodes, supervision.seed
+        )
+    again = replace(ensemble, labels=labels, spread=spread)
+    prepared.derived.pop("view", None)
+    view = again.view(prepared)
+    wanted = {*ensemble.mixture.weights, ComplementedMember.name} & set(ensemble.members)
+    members = {
+        name: ensemble.members[name].again(view, supervision, list(fitted[name].histories.values()))
+        for name in ensemble.members
+        if name in wanted
+    }
+    half = ensemble.half if view.found is None else view.found.half
+    return replace(again, members=members, half=half)
 
 
 def _missing_half(

@@ -163,6 +163,7 @@ def fit_extra_trees(
     )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
+        warnings.filterwarnings("ignore", message="The number of unique classes is greater")
         fitted.fit(rows, codes)
     present = fitted.classes_
     unseen = np.zeros((len(codes), classes), dtype=np.float32)

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from otherhalf.complement.memory import check_memory, fit_bytes, kernel_bytes
 from otherhalf.complement.missing_half import MissingHalf
 from otherhalf.diagnosis.verdict import FOLLOW, Diagnosis, diagnose
+from otherhalf.errors import InputError
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.embedding_way import EmbeddingWay, fit_embedding_way
 from otherhalf.estimators.ensemble import LeaderboardRow
@@ -43,6 +44,9 @@ class GOALClassifier(NodeClassifier):
         ensemble: Members of the method ``kernel``, as a dictionary of
             :class:`~otherhalf.estimators.settings.EnsembleSettings`.
         fast: Whether to fit only the spread and one plain model, in seconds (method ``kernel``).
+        refit: Whether to fit the chosen members once more, to training and validation nodes together (method
+            ``kernel``). Then the validation score in the leaderboard is that of the choice, and the test
+            score is not comparable with one without it.
         encoder: Encoder of the method ``embedding``, which it implies: ``auto``, or the name of a model
             (``gcn``, ``appnp``, ``structure``, …); a dictionary gives it options:
             ``{"kind": "appnp", "hidden": 128, "teleport": 0.2}``.
@@ -73,6 +77,9 @@ class GOALClassifier(NodeClassifier):
 
     preset: str
     follow: str | None
+    ensemble: dict[str, Any] | None
+    fast: bool
+    refit: bool
     diagnosis_: Diagnosis
     missing_half_: MissingHalf | None
     encoder_share_: float
@@ -96,6 +103,7 @@ class GOALClassifier(NodeClassifier):
         blend: bool | None = None,
         ensemble: dict[str, Any] | None = None,
         fast: bool = False,
+        refit: bool = False,
         hidden: int | None = None,
         layers: int | None = None,
         dropout: float | None = None,
@@ -115,6 +123,9 @@ class GOALClassifier(NodeClassifier):
         settings = with_overrides(preset_settings(self.preset, data_set, fast=self.fast), self._overrides())
         one_of(*FOLLOW).check("follow", self._followed())
         check_settings(settings)
+        if settings.method == "embedding" and (self.fast or self.refit):
+            name = "fast" if self.fast else "refit"
+            raise InputError(f"{name} needs the method kernel: drop it, or the preset, encoder or method")
         return settings
 
     @property
@@ -128,7 +139,8 @@ class GOALClassifier(NodeClassifier):
         return default_follow(self.preset) if self.follow is None else self.follow
 
     def _overrides(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in OVERRIDES if getattr(self, name) is not None}
+        given = {name: getattr(self, name) for name in OVERRIDES if getattr(self, name) is not None}
+        return given | ({"ensemble": {**(self.ensemble or {}), "refit": True}} if self.refit else {})
 
     # ------------------------------------------------------------------ learning
 

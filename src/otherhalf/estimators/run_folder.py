@@ -21,7 +21,7 @@ from otherhalf.training.metrics import score
 RESULT_FILE = "result.json"
 PREDICTIONS_FILE = "predictions.csv"
 CHECKPOINTS = "checkpoints"
-STAGES = ("encoder-*", "head", "classifier", "race-*", "member-*")
+STAGES = ("encoder-*", "head", "classifier", "race-*", "member-*", "again-*")
 """Names of the checkpoints of a fit."""
 
 

@@ -48,6 +48,7 @@ class EnsembleSettings:
         trees: Whether trees on the graph as a table are a member.
         propagation: Whether label propagation is.
         classifier: Whether the classifier over both halves is.
+        refit: Whether the chosen members are fitted once more, to training and validation nodes together.
     """
 
     half: str = setting("found", one_of(*HALVES))
@@ -59,6 +60,7 @@ class EnsembleSettings:
     trees: bool = setting(True, flag())
     propagation: bool = setting(True, flag())
     classifier: bool = setting(True, flag())
+    refit: bool = setting(False, flag())
 
 
 @dataclass(frozen=True)

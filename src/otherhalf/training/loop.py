@@ -75,6 +75,7 @@ def train(
     *,
     stage: str = "",
     monitor: Monitor = SILENT,
+    keep_last: bool = False,
 ) -> History:
     """Train ``model`` in place and leave it with the weights of its best epoch.
 
@@ -87,6 +88,8 @@ def train(
         settings: Learning rate, decay, length and patience.
         stage: Name of this training among the stages of a fit.
         monitor: Checkpoint and progress of the stage.
+        keep_last: Whether every epoch counts as better than those before: nothing stops it before
+            ``settings.epochs``, and the last weights stay.
     """
     optimizer = _optimizer(model, settings)
     history, best = History(), _copy(model)
@@ -102,7 +105,7 @@ def train(
             model.eval()
             with torch.no_grad():
                 history.scores.append(list(score()))
-            if history.best_epoch < 0 or history.scores[-1] > history.best_score:
+            if keep_last or history.best_epoch < 0 or history.scores[-1] > history.best_score:
                 history.best_epoch, best = history.epochs - 1, _copy(model)
             waited = history.epochs - 1 - history.best_epoch
             history.done = history.epochs >= settings.epochs or waited >= settings.patience

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
-from otherhalf.system.arrays import UNKNOWN, FloatArray
+from otherhalf.system.arrays import UNKNOWN, FloatArray, IntArray
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import SILENT, Monitor, TrainingSettings, train
 from otherhalf.training.metrics import metric_named
@@ -84,6 +84,39 @@ def fit_supervised(
         return quality(logits.cpu().numpy(), val_codes), -float(F.cross_entropy(logits, val_labels))
 
     return train(module, loss, [train_nodes], score, settings, stage=stage, monitor=supervision.monitor)
+
+
+def fit_epochs(
+    module: nn.Module,
+    arguments: tuple[Any, ...],
+    graph: Graph,
+    settings: TrainingSettings,
+    nodes: IntArray,
+    stage: str = "classifier",
+    monitor: Monitor = SILENT,
+) -> History:
+    """Train a classifier by cross-entropy on these nodes for all epochs of the settings; nothing is selected.
+
+    Args:
+        module: The classifier.
+        arguments: What it is called with.
+        graph: The graph; only the labels of ``nodes`` are read.
+        settings: Learning rate, decay and length.
+        nodes: The labelled nodes to learn from.
+        stage: Name of this training among the stages of a fit.
+        monitor: Checkpoint and progress of the stage.
+    """
+    device = next(module.parameters()).device
+    labels = torch.full((graph.num_nodes,), UNKNOWN)
+    labels[np.array(nodes)] = torch.from_numpy(graph.y[nodes])
+    labels, batch = labels.to(device), torch.from_numpy(np.array(nodes)).to(device)
+
+    def loss(part: Tensor) -> Tensor:
+        return F.cross_entropy(module(*arguments)[part], labels[part])
+
+    return train(
+        module, loss, [batch], lambda: (0.0,), settings, stage=stage, monitor=monitor, keep_last=True
+    )
 
 
 def class_probabilities(module: nn.Module, *arguments: Any) -> FloatArray:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from otherhalf.estimators.members.view import GraphView
 from otherhalf.system.arrays import FloatArray
 from otherhalf.training.checkpoint import History
+from otherhalf.training.supervised import Supervision
 
 
 class Member(ABC):
@@ -25,6 +26,16 @@ class Member(ABC):
     @abstractmethod
     def probabilities(self, view: GraphView) -> FloatArray:
         """Return the ``[N, C]`` class probabilities of every node of a graph."""
+
+    @abstractmethod
+    def again(self, view: GraphView, supervision: Supervision, histories: list[History]) -> Member:
+        """Return the member fitted once more to the labels of ``view``, with everything chosen before.
+
+        Args:
+            view: The graph with the labels of training and validation nodes.
+            supervision: Seed and monitor.
+            histories: Histories of its trainings, which say how long they were best.
+        """
 
     def description(self) -> dict[str, Any]:
         """Return what :meth:`restore` needs besides the tensors and modules."""

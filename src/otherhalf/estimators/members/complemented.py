@@ -9,12 +9,13 @@ import numpy as np
 from torch import Tensor, nn
 
 from otherhalf.estimators.members.base import Fitted, Member
-from otherhalf.estimators.members.replicas import Plan, mean_probabilities, train_replicas
+from otherhalf.estimators.members.replicas import Plan, mean_probabilities, train_again, train_replicas
 from otherhalf.estimators.members.view import GraphView
 from otherhalf.estimators.settings import GOALSettings
 from otherhalf.nn.complemented import ComplementedNet
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.fields import from_dict, to_dict
+from otherhalf.training.checkpoint import History
 from otherhalf.training.supervised import Supervision
 
 NAME = "GOAL"
@@ -33,6 +34,23 @@ class ComplementedMember(Member):
         for module in self.modules:
             module.to(view.prepared.device)
         return mean_probabilities(self.modules, (view.prepared.inputs, view.halves))
+
+    def again(
+        self, view: GraphView, supervision: Supervision, histories: list[History]
+    ) -> ComplementedMember:
+        """Return the member trained on all labels of the view."""
+        prepared, halves = view.prepared, view.halves
+        modules = train_again(
+            lambda: _ready(self.settings, view),
+            (prepared.inputs, halves),
+            prepared.graph,
+            self.settings.training,
+            supervision,
+            view.labels.nodes,
+            histories,
+            "goal",
+        )
+        return ComplementedMember(self.settings, modules)
 
     def coefficients(self) -> list[tuple[float, ...]]:
         """Return α, β, γ, δ of every layer: the mean of the trainings."""
@@ -69,18 +87,27 @@ def fit_complemented(view: GraphView, supervision: Supervision, settings: GOALSe
     started = time.perf_counter()
     prepared, halves = view.prepared, view.halves
 
-    def build() -> nn.Module:
-        net = _built(settings, prepared.sizes, halves.messages.shape[1], halves.scores is not None)
-        net.to(prepared.device).standardise(halves.messages)
-        return net
-
     replicas = train_replicas(
-        build, (prepared.inputs, halves), prepared.graph, settings.training, supervision, plan, "member-goal"
+        lambda: _ready(settings, view),
+        (prepared.inputs, halves),
+        prepared.graph,
+        settings.training,
+        supervision,
+        plan,
+        "member-goal",
     )
     histories = {f"{NAME} {i + 1}": history for i, history in enumerate(replicas.histories)}
     member = ComplementedMember(settings, replicas.modules)
     seconds = time.perf_counter() - started
     return Fitted(member, replicas.probabilities, replicas.unseen, seconds, histories)
+
+
+def _ready(settings: GOALSettings, view: GraphView) -> nn.Module:
+    """Return an untrained classifier for a graph, with its messages standardised."""
+    prepared, halves = view.prepared, view.halves
+    net = _built(settings, prepared.sizes, halves.messages.shape[1], halves.scores is not None)
+    net.to(prepared.device).standardise(halves.messages)
+    return net
 
 
 def _built(

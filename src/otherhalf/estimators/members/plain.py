@@ -11,12 +11,13 @@ import numpy as np
 from torch import Tensor, nn
 
 from otherhalf.estimators.members.base import Fitted, Member
-from otherhalf.estimators.members.replicas import Plan, mean_probabilities, train_replicas
+from otherhalf.estimators.members.replicas import Plan, mean_probabilities, train_again, train_replicas
 from otherhalf.estimators.members.view import GraphView
 from otherhalf.nn.backbone import Architecture
 from otherhalf.nn.models.registry import build, model_spec, resolve_options
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.fields import from_dict, to_dict
+from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import TrainingSettings
 from otherhalf.training.metrics import metric_named
 from otherhalf.training.supervised import Supervision
@@ -80,6 +81,21 @@ class PlainMember(Member):
         for module in self.modules:
             module.to(view.prepared.device)
         return mean_probabilities(self.modules, _arguments(self.candidate, view))
+
+    def again(self, view: GraphView, supervision: Supervision, histories: list[History]) -> PlainMember:
+        """Return the member trained on all labels of the view."""
+        candidate, prepared = self.candidate, view.prepared
+        modules = train_again(
+            lambda: _built(candidate, prepared.sizes).to(prepared.device),
+            _arguments(candidate, view),
+            prepared.graph,
+            candidate.training,
+            supervision,
+            view.labels.nodes,
+            histories,
+            stage_name(candidate.name),
+        )
+        return PlainMember(candidate, modules)
 
     def parts(self) -> dict[str, nn.Module]:
         """Return the modules."""

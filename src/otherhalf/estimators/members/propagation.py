@@ -20,6 +20,7 @@ from otherhalf.estimators.members.view import GraphView, TrainingLabels
 from otherhalf.graph import Direction
 from otherhalf.nn.ops.sparse import SparseOperator
 from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.training.checkpoint import History
 from otherhalf.training.metrics import metric_named
 from otherhalf.training.supervised import Supervision
 
@@ -47,6 +48,10 @@ class PropagationMember(Member):
     def probabilities(self, view: GraphView) -> FloatArray:
         """Return the probabilities of every node."""
         return _propagated(view.prepared.operator(*WAYS[self.way]), view.label_rows, self.strength)
+
+    def again(self, view: GraphView, supervision: Supervision, histories: list[History]) -> PropagationMember:
+        """Return the member: it reads the labels of the view."""
+        return self
 
     def description(self) -> dict[str, Any]:
         """Return the matrix and the strength."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import TrainingSettings, seeded
-from otherhalf.training.supervised import Supervision, class_probabilities, fit_supervised
+from otherhalf.training.supervised import Supervision, class_probabilities, fit_epochs, fit_supervised
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,40 @@ def train_replicas(
         if unseen is not None:
             unseen[held_out] = probabilities[split.train[held_out]]
     return Replicas(modules, histories, total, unseen)
+
+
+def train_again(
+    build: Callable[[], nn.Module],
+    arguments: tuple[Any, ...],
+    graph: Graph,
+    training: TrainingSettings,
+    supervision: Supervision,
+    nodes: IntArray,
+    histories: list[History],
+    stage: str,
+) -> list[nn.Module]:
+    """Train as many modules as there are histories on all these nodes, each as long as its history was best.
+
+    Args:
+        build: Makes an untrained module on the device of the arguments.
+        arguments: What it is called with.
+        graph: The graph; only labels of ``nodes`` are read.
+        training: Learning rate and decay.
+        supervision: Seed and monitor.
+        nodes: Training and validation nodes.
+        histories: Histories of the trainings that selected.
+        stage: Name of the member among the stages of a fit.
+    """
+    modules = []
+    for index, history in enumerate(histories):
+        settings = replace(training, epochs=max(1, history.best_epoch + 1))
+        with seeded(seed_of(supervision.seed, index)):
+            module = build()
+            fit_epochs(
+                module, arguments, graph, settings, nodes, f"again-{stage}-{index}", supervision.monitor
+            )
+        modules.append(module)
+    return modules
 
 
 def seed_of(seed: int, index: int) -> int:

@@ -10,6 +10,8 @@ from torch import Tensor
 from otherhalf.estimators.members.base import Fitted, Member
 from otherhalf.estimators.members.view import GraphView
 from otherhalf.system.arrays import FloatArray
+from otherhalf.training.checkpoint import History
+from otherhalf.training.supervised import Supervision
 
 
 class SpreadMember(Member):
@@ -23,6 +25,10 @@ class SpreadMember(Member):
             raise ValueError("the spread needs a found half")
         probabilities: FloatArray = softmax(view.found.scores, axis=1)
         return probabilities
+
+    def again(self, view: GraphView, supervision: Supervision, histories: list[History]) -> SpreadMember:
+        """Return the member: it reads the scores of the view."""
+        return self
 
     @classmethod
     def restore(

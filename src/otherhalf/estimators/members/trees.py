@@ -13,6 +13,7 @@ from otherhalf.estimators.graph_table import GraphTable
 from otherhalf.estimators.members.base import Fitted, Member
 from otherhalf.estimators.members.view import GraphView
 from otherhalf.system.arrays import FloatArray
+from otherhalf.training.checkpoint import History
 from otherhalf.training.supervised import Supervision
 
 
@@ -32,6 +33,10 @@ class TreesMember(Member):
         """Return the probabilities of every node."""
         return self.forest.probabilities(self.rows(view))
 
+    def again(self, view: GraphView, supervision: Supervision, histories: list[History]) -> TreesMember:
+        """Return new trees over the same table."""
+        return _fitted(self.table, _rows(self.table, view), view, supervision.seed)[0]
+
     def tensors(self) -> dict[str, Tensor]:
         """Return the arrays of the table and of the trees."""
         return self.table.tensors() | self.forest.tensors()
@@ -47,12 +52,18 @@ class TreesMember(Member):
 def fit_trees(view: GraphView, supervision: Supervision) -> Fitted:
     """Fit the trees; training nodes are judged out of bag."""
     started = time.perf_counter()
-    labels = view.labels
     table = GraphTable.fit(view.graph, supervision.seed)
     rows = _rows(table, view)
-    forest, unseen = fit_extra_trees(rows[labels.nodes], labels.codes, labels.classes, supervision.seed)
-    member = TreesMember(table, forest)
-    return Fitted(member, forest.probabilities(rows), unseen, time.perf_counter() - started, {})
+    member, unseen = _fitted(table, rows, view, supervision.seed)
+    return Fitted(member, member.forest.probabilities(rows), unseen, time.perf_counter() - started, {})
+
+
+def _fitted(
+    table: GraphTable, rows: FloatArray, view: GraphView, seed: int
+) -> tuple[TreesMember, FloatArray]:
+    labels = view.labels
+    forest, unseen = fit_extra_trees(rows[labels.nodes], labels.codes, labels.classes, seed)
+    return TreesMember(table, forest), unseen
 
 
 def _rows(table: GraphTable, view: GraphView) -> FloatArray:
