@@ -94,3 +94,10 @@ def test_folds_on_small_graphs_fewer_on_large_ones_none_with_many_validation_nod
     assert plan_of(view_of(large, few_val, half=False), settings, Supervision(few_val)).count == FEW_FOLDS
     many = Split(np.arange(100), np.arange(100, 100 + MANY_VAL), np.arange(0))
     assert plan_of(view_of(large, many, half=False), settings, Supervision(many)).count == 1
+
+
+def test_a_model_with_a_random_half_can_be_loaded(tmp_path):
+    model = quick(half="random").fit(GRAPH, SPLIT)
+    model.save(tmp_path)
+    loaded = GOALClassifier.load(tmp_path)
+    assert np.array_equal(loaded.predict_proba(GRAPH), model.predict_proba(GRAPH))

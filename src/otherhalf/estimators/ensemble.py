@@ -81,6 +81,9 @@ class Ensemble:
         if "view" not in prepared.derived:
             half = self.half
             kind, k = ("homophily", 1) if half is None else (half.kind, half.k)
+            found = None
+            if half is not None and self.spread is None:  # a random half: new nodes are joined to nothing
+                found = KernelHalf(None, replace(half, num_nodes=prepared.graph.num_nodes))
             prepared.derived["view"] = GraphView(
                 prepared.with_magnitudes(self.magnitudes),
                 self.labels,
@@ -88,6 +91,7 @@ class Ensemble:
                 spread=self.spread,
                 kind=kind,
                 k=k,
+                found=found,
                 reads_labels=self.reads_labels,
             )
         view: GraphView = prepared.derived["view"]
@@ -195,7 +199,7 @@ def _missing_half(
         return None, None
     if half == "random":
         train = np.array(supervision.split.train)
-        return None, random_half(graph.num_nodes, train, settings.kernel.k, supervision.seed)
+        return None, random_half(graph.num_nodes, train, settings.kernel.k, supervision.seed, kind)
     return learn_kernel_half(graph, prepared.scaling, kind, settings.kernel, supervision)
 
 
