@@ -14,8 +14,8 @@ from otherhalf.complement.descriptions import Basis, Descriptions
 from otherhalf.complement.kernel_half import (
     TEMPERATURES,
     Spread,
-    _fit,
     _pairs,
+    fit_kernels,
     learn_kernel_half,
     random_half,
     spread_over,
@@ -44,7 +44,7 @@ def described(graph: Graph = GRAPH, basis: Basis | None = None) -> Descriptions:
 
 
 def fitted(chosen: KernelSettings = SETTINGS, graph: Graph = GRAPH, parts: Split = PARTS) -> Spread:
-    return _fit(described(graph), KERNELS, 0.3, chosen, Supervision(parts))
+    return fit_kernels(described(graph), KERNELS, 0.3, chosen, parts.train, 0)
 
 
 def kernel_matrix(graph: Graph = GRAPH) -> np.ndarray:
@@ -256,7 +256,7 @@ def test_a_node_that_is_similar_to_nothing_is_joined_to_nothing():
     graph = Graph(edges=edges, x=np.eye(23), y=np.arange(23) % 2)
     parts = Split(np.arange(1, 12), np.arange(12, 16), np.array([0, *range(16, 23)]))
     kernels = (Kernel("features", 1.0, 1.0, 0.0, 1000.0),)
-    spread = _fit(described(graph), kernels, 0.3, SETTINGS, Supervision(parts))
+    spread = fit_kernels(described(graph), kernels, 0.3, SETTINGS, parts.train, 0)
     found = spread_over(spread, described(graph), "homophily", 3)
     rows = rows_of(found.half)
     assert rows[0] == {}
@@ -299,7 +299,7 @@ def test_two_runs_are_bit_equal_and_test_labels_are_out_of_reach():
     for labels in (graph.y, graph.y, y):
         same = Graph(edges=graph.edges, x=graph.x, y=labels, classes=graph.classes)
         scaling = Scaling.fit(same.x, "auto")
-        results.append(learn_kernel_half(same, scaling, "both", SETTINGS, Supervision(parts)))
+        results.append(learn_kernel_half(same, scaling, "both", SETTINGS, parts.train, 0))
     (first, found), *others = results
     for spread, other in others:
         assert spread.kernels == first.kernels
@@ -331,7 +331,7 @@ def test_a_directed_graph(sparse):
     )
     parts = split(graph, "uniform")
     scaling = Scaling.fit(graph.x, "auto")
-    _, found = learn_kernel_half(graph, scaling, "homophily", SETTINGS, Supervision(parts))
+    _, found = learn_kernel_half(graph, scaling, "homophily", SETTINGS, parts.train, 0)
     assert_sound(found.half, parts.train, 4)
     assert np.isfinite(found.scores).all()
 
@@ -361,7 +361,7 @@ def test_a_new_node_like_a_known_one_has_its_score():
     node = int(PARTS.test[0])
     beside = GRAPH.adjacency[node].indices
     kernels = (Kernel("features", 0.5), Kernel("neighbours", 0.5, 2.0, 0.0, 0.0))
-    spread = _fit(described(), kernels, 0.3, SETTINGS, Supervision(PARTS))
+    spread = fit_kernels(described(), kernels, 0.3, SETTINGS, PARTS.train, 0)
     edges = np.concatenate([GRAPH.edges, [np.full(len(beside), N), beside]], axis=1)
     x = np.concatenate([GRAPH.x, GRAPH.x[[node]]])
     grown = Graph(edges=edges, x=x, y=np.append(GRAPH.y, -1), classes=GRAPH.classes)
