@@ -299,7 +299,7 @@ def test_two_runs_are_bit_equal_and_test_labels_are_out_of_reach():
     for labels in (graph.y, graph.y, y):
         same = Graph(edges=graph.edges, x=graph.x, y=labels, classes=graph.classes)
         scaling = Scaling.fit(same.x, "auto")
-        results.append(learn_kernel_half(same, scaling, "both", SETTINGS, parts.train, 0))
+        results.append(learn_kernel_half(same, scaling, "both", SETTINGS, Supervision(parts)))
     (first, found), *others = results
     for spread, other in others:
         assert spread.kernels == first.kernels
@@ -331,7 +331,7 @@ def test_a_directed_graph(sparse):
     )
     parts = split(graph, "uniform")
     scaling = Scaling.fit(graph.x, "auto")
-    _, found = learn_kernel_half(graph, scaling, "homophily", SETTINGS, parts.train, 0)
+    _, found = learn_kernel_half(graph, scaling, "homophily", SETTINGS, Supervision(parts))
     assert_sound(found.half, parts.train, 4)
     assert np.isfinite(found.scores).all()
 
