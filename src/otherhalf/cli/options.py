@@ -21,7 +21,7 @@ Kind = Annotated[
 Follow = Annotated[
     str | None,
     typer.Option(
-        help="What decides which half is missing: labels (default), ks (default of the preset paper), "
+        help="What decides which half is missing: labels (default), ks (default of the method embedding), "
         "homophily, heterophily."
     ),
 ]

@@ -44,8 +44,8 @@ def find_missing_half(
             ``embedding``: the paper's way (Section 4). Default: the preset's, which is ``kernel`` in ``best``
             and ``embedding`` in ``paper``.
         follow: Which verdict decides the missing half: ``ks``, ``labels`` (of train and val nodes), or a
-            tendency given directly, ``homophily`` or ``heterophily``. Default: ``labels`` in ``best``, ``ks``
-            in ``paper``.
+            tendency given directly, ``homophily`` or ``heterophily``. Default: ``labels``, but ``ks`` with the
+            method ``embedding``.
         preset: ``best`` or ``paper``.
         settings: Settings of the method; default: those of the preset.
         device: ``cpu`` or ``cuda``.
@@ -53,7 +53,7 @@ def find_missing_half(
     """
     chosen = preset_settings(preset, catalogue_name(graph))
     method = _method(chosen.method, method, settings)
-    follow = default_follow(preset) if follow is None else follow
+    follow = default_follow(method) if follow is None else follow
     one_of(*FOLLOW).check("follow", follow)
     kernel = settings if isinstance(settings, KernelSettings) else chosen.kernel
     complement = settings if isinstance(settings, ComplementSettings) else chosen.complement

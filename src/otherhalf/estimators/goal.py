@@ -40,7 +40,7 @@ class GOALClassifier(NodeClassifier):
         method: How the missing half is found: ``kernel`` (by leave-one-out, with an ensemble over both
             halves) or ``embedding`` (the paper's).
         follow: Which verdict decides the missing half: ``ks``, ``labels``, or a tendency given directly,
-            ``homophily`` or ``heterophily``. Default: ``labels`` in ``best``, ``ks`` in ``paper``.
+            ``homophily`` or ``heterophily``. Default: ``labels``, but ``ks`` with ``embedding``.
         ensemble: Members of the method ``kernel``, as a dictionary of
             :class:`~otherhalf.estimators.settings.EnsembleSettings`.
         fast: Whether to fit only the spread and one plain model, in seconds (method ``kernel``).
@@ -121,7 +121,7 @@ class GOALClassifier(NodeClassifier):
         """Return the settings of a fit; raise InputError if one of them is not allowed."""
         generator(self.seed)  # raises InputError if it is not a seed
         settings = with_overrides(preset_settings(self.preset, data_set, fast=self.fast), self._overrides())
-        one_of(*FOLLOW).check("follow", self._followed())
+        one_of(*FOLLOW).check("follow", self._followed(settings))
         check_settings(settings)
         if settings.method == "embedding" and (self.fast or self.refit):
             name = "fast" if self.fast else "refit"
@@ -135,8 +135,8 @@ class GOALClassifier(NodeClassifier):
         layers = self._way.coefficients()
         return [dict(zip(COEFFICIENT_NAMES, layer, strict=True)) for layer in layers]
 
-    def _followed(self) -> str:
-        return default_follow(self.preset) if self.follow is None else self.follow
+    def _followed(self, settings: Settings) -> str:
+        return default_follow(settings.method) if self.follow is None else self.follow
 
     def _overrides(self) -> dict[str, Any]:
         given = {name: getattr(self, name) for name in OVERRIDES if getattr(self, name) is not None}
@@ -158,7 +158,7 @@ class GOALClassifier(NodeClassifier):
         graph, split = prepared.graph, supervision.split
         diagnosis = diagnose(graph, nodes=np.concatenate([split.train, split.val]), seed=self.seed)
         diagnosed = time.perf_counter() - started
-        followed = self._followed()
+        followed = self._followed(settings)
         kind = diagnosis.missing_kind(followed)
         if settings.method == "kernel":
             outcome = fit_kernel_way(prepared, diagnosis.follow(followed), kind, settings, supervision)

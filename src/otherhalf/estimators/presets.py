@@ -139,9 +139,9 @@ def _paper(data_set: str) -> Settings:
     )
 
 
-def default_follow(preset: str) -> str:
-    """Return the verdict that decides the missing half: the labels', but in ``paper`` the K-S statistic's."""
-    return "ks" if preset == "paper" else "labels"
+def default_follow(method: str) -> str:
+    """Return the verdict that decides the missing half: the paper's method follows the K-S statistic."""
+    return "ks" if method == "embedding" else "labels"
 
 
 def preset_settings(preset: str, data_set: str = "", *, fast: bool = False) -> Settings:
