@@ -44,8 +44,8 @@ def find_missing_half(
             ``embedding``: the paper's way (Section 4). Default: the preset's, which is ``kernel`` in ``best``
             and ``embedding`` in ``paper``.
         follow: Which verdict decides the missing half: ``ks``, ``labels`` (of train and val nodes), or a
-            tendency given directly, ``homophily`` or ``heterophily``. Default: ``labels``, but ``ks`` with the
-            method ``embedding``.
+            tendency given directly, ``homophily`` or ``heterophily``. Default: ``labels``, but ``ks`` with
+            the method ``embedding``.
         preset: ``best`` or ``paper``.
         settings: Settings of the method; default: those of the preset.
         device: ``cpu`` or ``cuda``.
