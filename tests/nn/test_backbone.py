@@ -140,9 +140,24 @@ def test_a_trunk_that_no_model_can_build_is_refused(trunk):
 def test_the_settings_of_goal_may_leave_the_trunk_open():
     check(Architecture(trunk="auto"))
     with pytest.raises(
-        InputError, match="trunk must be one of none, features, features\\+neighbours, auto, not 'oak'"
+        InputError,
+        match="trunk must be one of none, features, features\\+neighbours, features\\+labels, auto, not 'oak'",
     ):
         check(Architecture(trunk="oak"))
+
+
+def test_labels_are_added_to_the_trunk(dense, rows, matrix):
+    labels = torch.eye(CLASSES)[[0, 2, 1, 0, 0, 2]]
+    model = build(trunk="features+labels", output="linear", layers=1).eval()
+    x = as_inputs(dense, rows, sparse=True)
+    first = F.relu(
+        dense @ model.trunk.features.weight + model.trunk.features.bias + labels @ model.trunk.labels.weight
+    )
+    second = F.relu(matrix @ (first @ model.layers[0].linear.weight))
+    expected = torch.cat([first, second], dim=1) @ model.prediction.weight + model.prediction.bias
+    torch.testing.assert_close(model(x.showing(labels), matrix), expected)
+    with pytest.raises(ValueError, match="reads labels: give NodeInputs with labels"):
+        model(x, matrix)
 
 
 def test_one_layer_has_no_embedding(dense, rows, matrix):

@@ -97,3 +97,14 @@ def test_inputs_move_with_their_rows(x):
     for part in (moved.features, moved.neighbours):
         assert (part.matrix if isinstance(part, SparseOperator) else part).device.type == "meta"
     assert NodeInputs(inputs.features).to("meta").neighbours is None
+
+
+def test_labels_are_shown_and_hidden_by_node():
+    labels = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    inputs = NodeInputs(torch.ones(3, 1)).showing(labels)
+    hidden = inputs.hiding(torch.tensor([1]))
+    assert hidden.labels.tolist() == [[1, 0], [0, 0], [0, 1]]
+    assert inputs.labels.tolist() == labels.tolist()  # the inputs stay as they were
+    assert hidden.to("cpu").labels.tolist() == hidden.labels.tolist()
+    without = NodeInputs(torch.ones(3, 1))
+    assert without.hiding(torch.tensor([1])) is without

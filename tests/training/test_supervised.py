@@ -11,7 +11,7 @@ from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.backbone import Architecture
-from otherhalf.nn.inputs import Scaling
+from otherhalf.nn.inputs import NodeInputs, Scaling
 from otherhalf.nn.models.registry import MODELS, build
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.training.loop import Monitor, TrainingSettings, seeded
@@ -22,6 +22,7 @@ from otherhalf.training.supervised import (
     class_probabilities,
     fit_epochs,
     fit_supervised,
+    unread_probabilities,
 )
 
 TWO = contextual_sbm(num_nodes=150, num_classes=2, num_features=6, homophily=0.6, signal=0.7, seed=4)
@@ -253,3 +254,62 @@ def test_all_epochs_on_given_nodes_and_no_other_label_is_read():
             nn.functional.cross_entropy(literal(x[:4]), torch.tensor([0, 1, 0, 1])).backward()
             optimizer.step()
     assert torch.allclose(one.weight, literal.weight, atol=1e-6)
+
+
+# ---------------------------------------------------------------------- labels among the inputs
+
+
+class OwnLabel(nn.Module):
+    """A classifier that can do nothing but repeat the label that it is shown."""
+
+    def __init__(self, classes):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(classes, classes))
+        self.seen = []
+
+    def forward(self, inputs):
+        self.seen.append(inputs.labels.clone())
+        return inputs.labels @ self.weight
+
+
+def shown_labels(nodes):
+    labels = torch.zeros(TWO.num_nodes, TWO.num_classes)
+    labels[nodes, TWO.y[nodes]] = 1.0
+    return NodeInputs(torch.ones(TWO.num_nodes, 1)).showing(labels)
+
+
+@pytest.mark.parametrize("train", [fit_supervised, fit_epochs])
+def test_a_node_that_teaches_does_not_read_its_own_label(train):
+    """With its own label hidden, repeating it cannot be learned: the weights get no gradient."""
+    module, nodes = OwnLabel(TWO.num_classes), np.array(PARTS.train)
+    arguments, settings = (shown_labels(nodes),), TrainingSettings(epochs=4, weight_decay=0.0)
+    with seeded(0):
+        if train is fit_supervised:
+            train(module, arguments, TWO, settings, Supervision(PARTS))
+        else:
+            train(module, arguments, TWO, settings, nodes)
+    assert torch.equal(module.weight.detach(), torch.ones_like(module.weight))
+    steps = [seen for seen in module.seen if not torch.equal(seen, arguments[0].labels)]
+    assert len(steps) == 4
+    counts = [int(step.sum()) for step in steps]
+    assert all(0.3 * len(nodes) < count < 0.7 * len(nodes) for count in counts)  # about a half stays
+    assert not torch.equal(steps[0], steps[1])  # another one in each step
+
+
+def test_no_prediction_reads_the_label_of_its_own_node():
+    nodes = np.array(PARTS.train)
+    module = OwnLabel(TWO.num_classes)
+    with torch.no_grad():
+        module.weight.copy_(5 * torch.eye(TWO.num_classes))
+    arguments = (shown_labels(nodes),)
+    told = class_probabilities(module, *arguments)[nodes]
+    assert told[np.arange(len(nodes)), TWO.y[nodes]].min() > 0.9  # it would repeat its label
+    np.testing.assert_allclose(unread_probabilities(module, arguments, nodes), 0.5)
+
+
+def test_without_labels_among_the_inputs_all_nodes_are_predicted_at_once():
+    prepared = PreparedGraph(TWO, Scaling.fit(TWO.x, "auto"))
+    module = build("mlp", *prepared.sizes, Architecture(hidden=8))
+    arguments = prepared.arguments(MODELS["mlp"].operators)
+    expected = class_probabilities(module, *arguments)
+    assert np.array_equal(unread_probabilities(module, arguments, PARTS.train), expected)

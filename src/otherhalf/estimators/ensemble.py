@@ -224,7 +224,8 @@ def _fit_members(view: GraphView, settings: Settings, supervision: Supervision) 
     starters = [
         each.at_most(longest)
         for each in CANDIDATES
-        if not chosen.candidates or each.name in chosen.candidates
+        if (not chosen.candidates or each.name in chosen.candidates)
+        and (chosen.messages or not each.architecture.reads_labels)
     ]
     for candidate in race(view, supervision, starters, chosen.plain, best):
         yield fit_plain(view, supervision, candidate, plan)

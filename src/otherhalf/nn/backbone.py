@@ -21,7 +21,7 @@ NORMS: dict[str, Callable[[int], nn.Module]] = {
     "layer": nn.LayerNorm,
     "batch": nn.BatchNorm1d,
 }
-TRUNKS = ("none", "features", "features+neighbours")
+TRUNKS = ("none", "features", "features+neighbours", "features+labels")
 AUTO_TRUNK = "auto"
 
 
@@ -35,10 +35,11 @@ class Architecture:
         dropout: Share of entries dropped at the input of every layer.
         norm: ``none``, ``layer`` or ``batch``: between the layers, before the activation.
         residual: Whether each layer adds a linear map of its input.
-        trunk: The part before the first layer: ``none``; a linear layer over the ``features``; or one over
-            ``features+neighbours``, the features and the rows of the adjacency matrix (as in LINKX). ``auto``
-            is for GOAL's settings only, where the encoder decides. Adjacency rows have no dropout: nodes
-            differ little there (measured: 4 points worse with dropout).
+        trunk: The part before the first layer: ``none``; a linear layer over the ``features``; one over
+            ``features+neighbours``, the features and the rows of the adjacency matrix (as in LINKX); or one
+            over ``features+labels``, the features and the labels of other nodes (as in UniMP). ``auto`` is
+            for GOAL's settings only, where the encoder decides. Adjacency rows and labels have no dropout:
+            nodes differ little there (measured on adjacency rows: 4 points worse with dropout).
         output: The prediction layer: one more layer of the model's kind (``layer``), or a ``linear`` map of
             all hidden states side by side.
     """
@@ -50,6 +51,11 @@ class Architecture:
     residual: bool = setting(False, flag())
     trunk: str = setting("none", one_of(*TRUNKS, AUTO_TRUNK))
     output: str = setting("layer", one_of("layer", "linear"))
+
+    @property
+    def reads_labels(self) -> bool:
+        """Whether labels of other nodes are among the inputs."""
+        return self.trunk == "features+labels"
 
 
 class SparseLinear(nn.Module):
@@ -74,18 +80,27 @@ def _sum(terms: list[nn.Parameter]) -> Tensor:
 
 
 class Trunk(nn.Module):
-    """X W_x + b, or with ``neighbours`` X W_x + b + A W_a."""
+    """X W_x + b, with ``neighbours`` + A W_a, and with ``labels`` (a number of classes) + Y W_y."""
 
-    def __init__(self, num_features: int, num_known: int, width: int, *, neighbours: bool) -> None:
+    def __init__(
+        self, num_features: int, num_known: int, width: int, *, neighbours: bool, labels: int = 0
+    ) -> None:
         super().__init__()
         self.features = SparseLinear(num_features, width)
         self.neighbours = SparseLinear(num_known, width, bias=False) if neighbours else None
+        self.labels = SparseLinear(labels, width, bias=False) if labels else None
 
-    def forward(self, features: Features, neighbours: SparseOperator | None) -> Tensor:
+    def forward(
+        self, features: Features, neighbours: SparseOperator | None, labels: Tensor | None = None
+    ) -> Tensor:
         """Return one hidden state per node."""
         h: Tensor = self.features(features)
         if self.neighbours is not None:
             h = h + self.neighbours(neighbours)
+        if self.labels is not None:
+            if labels is None:
+                raise ValueError("this model reads labels: give NodeInputs with labels")
+            h = h + self.labels(labels)
         return h
 
 
@@ -130,8 +145,8 @@ class Backbone(nn.Module):
         width = num_features
         widths_seen = []
         if chosen.trunk != "none":
-            both = chosen.trunk == "features+neighbours"
-            self.trunk = Trunk(num_features, num_known, chosen.hidden, neighbours=both)
+            both, labels = chosen.trunk == "features+neighbours", num_classes if chosen.reads_labels else 0
+            self.trunk = Trunk(num_features, num_known, chosen.hidden, neighbours=both, labels=labels)
             self.trunk_norm = NORMS[chosen.norm](chosen.hidden)
             width = chosen.hidden
             widths_seen.append(width)
@@ -168,7 +183,7 @@ class Backbone(nn.Module):
         h: Features = inputs.features
         states = []
         if self.trunk is not None:
-            h = F.relu(self.trunk_norm(self.trunk(self._drop(h), inputs.neighbours)))
+            h = F.relu(self.trunk_norm(self.trunk(self._drop(h), inputs.neighbours, inputs.labels)))
             states.append(h)
         for index, norm in enumerate(self.norms):
             h = F.relu(norm(self._apply_layer(index, h, *operators)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,15 +21,36 @@ SCALINGS = ("none", "row", "standard", "auto")
 
 @dataclass(frozen=True)
 class NodeInputs:
-    """The features of the nodes, and the rows of the adjacency matrix for the models that read them."""
+    """What models read of the nodes.
+
+    Attributes:
+        features: The features.
+        neighbours: The rows of the adjacency matrix, for the models that read them.
+        labels: ``[N, C]``: 1 at the class of each node whose label is shown, and 0 everywhere else, for the
+            models that read labels.
+    """
 
     features: Features
     neighbours: SparseOperator | None = None
+    labels: torch.Tensor | None = None
 
     def to(self, device: torch.device | str) -> NodeInputs:
         """Return the same inputs on another device."""
         rows = None if self.neighbours is None else self.neighbours.to(device)
-        return NodeInputs(self.features.to(device), rows)
+        labels = None if self.labels is None else self.labels.to(device)
+        return NodeInputs(self.features.to(device), rows, labels)
+
+    def showing(self, labels: torch.Tensor) -> NodeInputs:
+        """Return the inputs with these labels."""
+        return replace(self, labels=labels)
+
+    def hiding(self, nodes: torch.Tensor) -> NodeInputs:
+        """Return the inputs without the labels of these nodes."""
+        if self.labels is None:
+            return self
+        labels = self.labels.clone()
+        labels[nodes] = 0.0
+        return replace(self, labels=labels)
 
 
 @dataclass(frozen=True)

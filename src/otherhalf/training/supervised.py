@@ -10,10 +10,18 @@ from torch.nn import functional as F
 
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
+from otherhalf.nn.inputs import NodeInputs
 from otherhalf.system.arrays import UNKNOWN, FloatArray, IntArray
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import SILENT, Monitor, TrainingSettings, train
 from otherhalf.training.metrics import metric_named
+
+
+HIDDEN_SHARE = 0.5
+"""Share of the training nodes whose labels a step hides, where labels are inputs."""
+
+GROUPS = 5
+"""Number of groups in which training nodes are predicted without their labels."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +65,13 @@ def fit_supervised(
 ) -> History:
     """Train a classifier by cross-entropy; keep the weights with the best metric, then loss, on validation.
 
+    Where the inputs show labels, each step hides those of a random part of the training nodes
+    (:data:`HIDDEN_SHARE`), and the loss is over that part: the classifier never learns from a node that reads
+    its own label (https://arxiv.org/abs/2009.03509).
+
     Args:
         module: The classifier.
-        arguments: What it is called with.
+        arguments: What it is called with; if the first are node inputs with labels, those of train only.
         graph: The graph; only the labels of train and val nodes are read.
         settings: Learning rate, decay, length and patience.
         supervision: Split, metric and monitor.
@@ -77,7 +89,7 @@ def fit_supervised(
     quality = metric_named(supervision.metric).quality_of_logits
 
     def loss(batch: Tensor) -> Tensor:
-        return F.cross_entropy(module(*arguments)[batch], train_labels[batch])
+        return _loss(module, arguments, train_labels, batch)
 
     def score() -> tuple[float, float]:
         logits = module(*arguments)[val_nodes]
@@ -99,7 +111,7 @@ def fit_epochs(
 
     Args:
         module: The classifier.
-        arguments: What it is called with.
+        arguments: What it is called with, as in :func:`fit_supervised`.
         graph: The graph; only the labels of ``nodes`` are read.
         settings: Learning rate, decay and length.
         nodes: The labelled nodes to learn from.
@@ -112,11 +124,44 @@ def fit_epochs(
     labels, batch = labels.to(device), torch.from_numpy(np.array(nodes)).to(device)
 
     def loss(part: Tensor) -> Tensor:
-        return F.cross_entropy(module(*arguments)[part], labels[part])
+        return _loss(module, arguments, labels, part)
 
     return train(
         module, loss, [batch], lambda: (0.0,), settings, stage=stage, monitor=monitor, keep_last=True
     )
+
+
+def _loss(module: nn.Module, arguments: tuple[Any, ...], labels: Tensor, batch: Tensor) -> Tensor:
+    """Return the cross-entropy of a batch; with labels among the inputs, of a random part of it."""
+    if shows_labels(arguments):
+        hidden = torch.rand(len(batch), device=batch.device) < HIDDEN_SHARE
+        batch = batch[hidden] if bool(hidden.any()) else batch
+        arguments = (arguments[0].hiding(batch), *arguments[1:])
+    return F.cross_entropy(module(*arguments)[batch], labels[batch])
+
+
+def shows_labels(arguments: tuple[Any, ...]) -> bool:
+    """Whether labels are among the inputs that a module is called with."""
+    inputs = arguments[0] if arguments else None
+    return isinstance(inputs, NodeInputs) and inputs.labels is not None
+
+
+def unread_probabilities(module: nn.Module, arguments: tuple[Any, ...], nodes: IntArray) -> FloatArray:
+    """Return class probabilities for which no node has read its own label.
+
+    Args:
+        module: The classifier.
+        arguments: What it is called with.
+        nodes: The nodes whose labels the inputs may show. They are predicted in :data:`GROUPS` groups, with
+            the labels of the group hidden; all others are predicted with all labels.
+    """
+    probabilities = class_probabilities(module, *arguments)
+    if shows_labels(arguments):
+        for group in range(GROUPS):
+            hidden = torch.from_numpy(np.array(nodes[group::GROUPS]))
+            inputs = arguments[0].hiding(hidden.to(arguments[0].labels.device))
+            probabilities[hidden] = class_probabilities(module, inputs, *arguments[1:])[hidden]
+    return probabilities
 
 
 def class_probabilities(module: nn.Module, *arguments: Any) -> FloatArray:

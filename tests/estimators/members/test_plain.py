@@ -1,7 +1,12 @@
 """Plain members and their race."""
 
-import pytest
+import json
 
+import numpy as np
+import pytest
+import torch
+
+from otherhalf.estimators.members import plain
 from otherhalf.estimators.members.plain import CANDIDATES, RACE_EPOCHS, fit_plain, race, stage_name
 from otherhalf.estimators.members.replicas import Plan
 from otherhalf.nn.models.registry import MODELS
@@ -70,3 +75,46 @@ def test_those_that_are_hopelessly_behind_do_not_finish(view, supervision):
 def test_names_of_stages_are_file_names(name):
     assert "/" not in stage_name(name)
     assert " " not in stage_name(name)
+
+
+LABELLED = next(each for each in CANDIDATES if each.architecture.reads_labels).at_most(6)
+
+
+def test_a_member_with_labels_never_reads_the_label_of_the_node_it_predicts(view, supervision):
+    """Another label at one training node changes predictions around it, but not its own."""
+    from dataclasses import replace
+
+    from otherhalf.estimators.members.view import GraphView
+
+    member = fit_plain(view, supervision, LABELLED, Plan(1)).member
+    before = member.probabilities(view)
+    codes = view.labels.codes.copy()
+    codes[0] = (codes[0] + 1) % view.labels.classes
+    planted = GraphView(
+        view.prepared, replace(view.labels, codes=codes), view.tendency, spread=view.spread, found=view.found
+    )
+    after, node = member.probabilities(planted), view.labels.nodes[0]
+    assert np.array_equal(after[node], before[node])
+    assert not np.allclose(after, before)
+
+
+def test_a_fold_left_out_is_predicted_without_the_labels_of_the_fold(view, supervision):
+    from otherhalf.training.folds import stratified_folds
+    from otherhalf.training.supervised import class_probabilities
+
+    folds = stratified_folds(view.labels.codes, 3, 0)
+    fitted = fit_plain(view, supervision, LABELLED, Plan(3, folds))
+    inputs, *operators = plain._arguments(LABELLED, view)
+    for index, module in enumerate(fitted.member.modules):
+        nodes = view.labels.nodes[folds == index]
+        expected = class_probabilities(module, inputs.hiding(torch.from_numpy(nodes)), *operators)[nodes]
+        assert np.array_equal(fitted.unseen[folds == index], expected)
+
+
+def test_a_member_with_labels_is_restored(view, supervision):
+    fitted = fit_plain(view, supervision, LABELLED, Plan(2)).member
+    saved = json.loads(json.dumps(fitted.description()))
+    restored = plain.PlainMember.restore(LABELLED.name, view.prepared.sizes, saved, {})
+    for new, old in zip(restored.modules, fitted.modules, strict=True):
+        new.load_state_dict(old.state_dict())
+    assert np.array_equal(restored.probabilities(view), fitted.probabilities(view))

@@ -33,7 +33,9 @@ def test_the_probabilities_are_the_mean_of_the_modules(view, supervision):
     replicas, arguments = trained(view, supervision, Plan(3))
     each = [class_probabilities(module, *arguments) for module in replicas.modules]
     assert replicas.probabilities == pytest.approx(np.mean(each, axis=0), abs=1e-6)
-    assert mean_probabilities(replicas.modules, arguments) == pytest.approx(np.mean(each, axis=0), abs=1e-6)
+    nodes = view.labels.nodes
+    mean = mean_probabilities(replicas.modules, arguments, nodes)
+    assert mean == pytest.approx(np.mean(each, axis=0), abs=1e-6)
     assert replicas.unseen is None
     assert not np.array_equal(each[0], each[1])
 

@@ -33,7 +33,7 @@ class ComplementedMember(Member):
         """Return the mean probabilities of every node."""
         for module in self.modules:
             module.to(view.prepared.device)
-        return mean_probabilities(self.modules, (view.prepared.inputs, view.halves))
+        return mean_probabilities(self.modules, (view.prepared.inputs, view.halves), view.labels.nodes)
 
     def again(
         self, view: GraphView, supervision: Supervision, histories: list[History]

@@ -58,6 +58,12 @@ CANDIDATES: tuple[Candidate, ...] = (
         Architecture(64, 10, 0.2, "batch", True),
         TrainingSettings(lr=0.01, weight_decay=0.0, epochs=600, patience=80),
     ),
+    Candidate(
+        "GCN, deep, with labels",
+        "gcn",
+        Architecture(64, 10, 0.2, "batch", True, trunk="features+labels"),
+        TrainingSettings(lr=0.01, weight_decay=0.0, epochs=600, patience=80),
+    ),
 )
 """Models that differ in what they can see. Each was the best plain one on some graph (docs/trials.md)."""
 
@@ -80,7 +86,7 @@ class PlainMember(Member):
         """Return the mean probabilities of every node."""
         for module in self.modules:
             module.to(view.prepared.device)
-        return mean_probabilities(self.modules, _arguments(self.candidate, view))
+        return mean_probabilities(self.modules, _arguments(self.candidate, view), view.labels.nodes)
 
     def again(self, view: GraphView, supervision: Supervision, histories: list[History]) -> PlainMember:
         """Return the member trained on all labels of the view."""
@@ -180,4 +186,7 @@ def _built(candidate: Candidate, sizes: tuple[int, int, int]) -> nn.Module:
 
 
 def _arguments(candidate: Candidate, view: GraphView) -> tuple[Any, ...]:
-    return view.prepared.arguments(model_spec(candidate.kind).operators)
+    inputs, *operators = view.prepared.arguments(model_spec(candidate.kind).operators)
+    if candidate.architecture.reads_labels:
+        inputs = inputs.showing(view.label_rows.to(view.prepared.device))
+    return inputs, *operators

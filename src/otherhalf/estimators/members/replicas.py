@@ -7,13 +7,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import torch
 from torch import nn
 
 from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import TrainingSettings, seeded
-from otherhalf.training.supervised import Supervision, class_probabilities, fit_epochs, fit_supervised
+from otherhalf.training.supervised import (
+    Supervision,
+    class_probabilities,
+    fit_epochs,
+    fit_supervised,
+    shows_labels,
+    unread_probabilities,
+)
 
 
 @dataclass(frozen=True)
@@ -72,14 +80,14 @@ def train_replicas(
             supervision.metric,
             supervision.monitor,
         )
+        shown = _hiding(arguments, split.train[held_out])
         with seeded(seed_of(supervision.seed, index)):
             module = build()
-            histories.append(fit_supervised(module, arguments, graph, training, part, f"{stage}-{index}"))
-        probabilities = class_probabilities(module, *arguments)
+            histories.append(fit_supervised(module, shown, graph, training, part, f"{stage}-{index}"))
         modules.append(module)
-        total += probabilities / np.float32(plan.count)
+        total += unread_probabilities(module, arguments, split.train) / np.float32(plan.count)
         if unseen is not None:
-            unseen[held_out] = probabilities[split.train[held_out]]
+            unseen[held_out] = class_probabilities(module, *shown)[split.train[held_out]]
     return Replicas(modules, histories, total, unseen)
 
 
@@ -117,14 +125,19 @@ def train_again(
     return modules
 
 
+def _hiding(arguments: tuple[Any, ...], nodes: IntArray) -> tuple[Any, ...]:
+    """Return the arguments without the labels of these nodes, if they show any."""
+    if not shows_labels(arguments):
+        return arguments
+    return (arguments[0].hiding(torch.from_numpy(np.array(nodes))), *arguments[1:])
+
+
 def seed_of(seed: int, index: int) -> int:
     """Return the seed of a replica; that of the first is the seed of the fit."""
     return seed + 1_000_003 * index
 
 
-def mean_probabilities(modules: list[nn.Module], arguments: tuple[Any, ...]) -> FloatArray:
-    """Return the mean of the class probabilities of the modules."""
-    total = class_probabilities(modules[0], *arguments)
-    for module in modules[1:]:
-        total = total + class_probabilities(module, *arguments)
-    return np.asarray(total / np.float32(len(modules)), dtype=np.float32)
+def mean_probabilities(modules: list[nn.Module], arguments: tuple[Any, ...], nodes: IntArray) -> FloatArray:
+    """Return the mean of the class probabilities of the modules; ``nodes`` are those of labels shown."""
+    each = (unread_probabilities(module, arguments, nodes) for module in modules)
+    return np.asarray(sum(each) / np.float32(len(modules)), dtype=np.float32)

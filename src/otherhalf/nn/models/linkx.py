@@ -23,8 +23,10 @@ class LinkxTrunk(Trunk):
         super().__init__(num_features, num_known, width, neighbours=True)
         self.mix = SparseLinear(2 * width, width)
 
-    def forward(self, features: Features, neighbours: SparseOperator | None) -> Tensor:
-        """Return one hidden state per node."""
+    def forward(
+        self, features: Features, neighbours: SparseOperator | None, labels: Tensor | None = None
+    ) -> Tensor:
+        """Return one hidden state per node; it reads no labels."""
         if self.neighbours is None or neighbours is None:
             raise ValueError("LINKX reads adjacency rows: give NodeInputs with neighbours")
         of_rows: Tensor = self.neighbours(neighbours)
