@@ -12,6 +12,7 @@ from otherhalf.experiments.statistics import (
     Difference,
     Summary,
     Verdict,
+    confidence_interval,
     detectable_difference,
     equivalence_p,
     holm,
@@ -99,6 +100,36 @@ def test_differences_that_are_equal_but_for_rounding():
 def test_unequal_numbers_of_runs_are_a_mistake():
     with pytest.raises(ValueError, match="the same splits"):
         paired_difference([0.5, 0.6], [0.5], 1 / 3)
+
+
+SOME, OTHERS = [0.81, 0.84, 0.79, 0.88, 0.83], [0.80, 0.80, 0.81, 0.84, 0.82]
+
+
+def test_the_interval_without_a_correction_is_the_usual_one():
+    usual = ttest_rel(SOME, OTHERS).confidence_interval(0.95)
+    assert confidence_interval(paired_difference(SOME, OTHERS, 0.0)) == pytest.approx(tuple(usual))
+
+
+@pytest.mark.parametrize("level", [0.01, 0.05, 0.5])
+def test_the_interval_has_the_corrected_error(level):
+    found = paired_difference(SOME, OTHERS, 1 / 3)
+    expected = t.interval(1 - level, 4, loc=found.mean, scale=found.error)
+    assert confidence_interval(found, level) == pytest.approx(expected)
+
+
+@given(PAIRS, st.sampled_from([0.0, 1 / 3, 2.0]))
+def test_the_interval_leaves_out_zero_if_the_test_shows_a_difference(pairs, ratio):
+    found = paired_difference(*zip(*pairs, strict=True), ratio)
+    interval = confidence_interval(found)
+    assert (interval is None) == (found.p is None)
+    if interval is not None and abs(found.p - LEVEL) > 1e-6:
+        low, high = interval
+        assert (low > 0 or high < 0) == (found.p < LEVEL)
+
+
+def test_the_interval_of_equal_runs():
+    assert confidence_interval(paired_difference(SOME, SOME, 1 / 3)) == (0, 0)
+    assert confidence_interval(paired_difference(SOME[:2], OTHERS[:2], 1 / 3)) is None
 
 
 def test_a_small_p_is_not_printed_as_zero():

@@ -109,6 +109,23 @@ def paired_difference(first: Sequence[float], second: Sequence[float], test_to_t
     return Difference(centre, spread, float(2 * student.sf(abs(centre / error), n - 1)), error, n)
 
 
+def confidence_interval(difference: Difference, level: float = LEVEL) -> tuple[float, float] | None:
+    r"""Return the interval of the true difference that belongs to the corrected resampled t-test.
+
+    .. math:: \bar d \pm t_{n-1,\,1-level/2}\, e
+
+    with the standard error e of :func:`paired_difference`. It covers the true difference in a share of
+    1 − level of cases, and leaves out 0 exactly if the test's p is below the level. It is None where there is
+    no test.
+    """
+    if difference.error is None:
+        return None
+    from scipy.stats import t as student
+
+    reach = float(student.ppf(1 - level / 2, difference.runs - 1)) * difference.error
+    return difference.mean - reach, difference.mean + reach
+
+
 def equivalence_p(difference: Difference, margin: float = MARGIN) -> float | None:
     r"""Return the p-value of two one-sided corrected resampled t-tests (Schuirmann 1987).
 
