@@ -9,9 +9,10 @@ from otherhalf.data.entries import DATASETS
 from otherhalf.data.splits import split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
-from otherhalf.experiments.compare import GOAL_DEFAULT, compare
+from otherhalf.experiments.compare import compare
 from otherhalf.experiments.runner.graphs import GraphFolder
 from otherhalf.experiments.runner.job import Outcome
+from otherhalf.experiments.runner.models import GOAL_DEFAULT
 from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.tuning.search import TRIALS, Tuned, candidates
 
@@ -96,6 +97,16 @@ def test_without_goal(workbench):
     assert all(row["verdict"] is None for row in found.values()["rows"])
     assert found.table().columns == ["", "test", "validation", "settings"]
     assert found.table().notes == ["In percent, mean ± standard deviation (ddof 1)."]
+
+
+def test_goals_embedding_beside_goal(workbench, data_dir, monkeypatch):
+    tuned = {"goal": Tuned({"preset": "paper"}, 0.8, 8)}
+    monkeypatch.setattr("otherhalf.experiments.compare.read_tuned", lambda data, folder: tuned)
+    found = compare(load("texas"), ["goal", "goal-embedding"], workbench, runs=2)
+    assert [row["model"] for row in found.values()["rows"]] == ["goal", "goal-embedding"]
+    assert {job.model for job in workbench.jobs} == {"goal"}
+    assert [job.options["params"] for job in workbench.jobs[::2]] == [GOAL_DEFAULT, {"preset": "paper"}]
+    assert [row["settings_from"] for row in found.values()["rows"]] == ["defaults", "tuned before"]
 
 
 def test_a_budget_is_the_same_for_every_model(workbench):

@@ -12,7 +12,7 @@ from otherhalf.data.splits import split as make_split
 from otherhalf.errors import InputError
 from otherhalf.experiments.comparison import REFERENCE, Comparison, Row, judge, row_values, verdict_values
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
-from otherhalf.experiments.runner.models import title_of
+from otherhalf.experiments.runner.models import GOAL_DEFAULT, model_name, title_of
 from otherhalf.experiments.statistics import LEVEL, MARGIN, POWER, TIED, UNDECIDED, Verdict, p_value
 from otherhalf.experiments.table import Table, best_in_bold
 from otherhalf.experiments.tuning.search import check_runs, search, search_seeds
@@ -21,9 +21,6 @@ from otherhalf.experiments.workbench import Workbench
 from otherhalf.graph import Graph
 from otherhalf.system.fields import integer, number
 from otherhalf.training.metrics import METRICS, check_metric
-
-GOAL_DEFAULT: dict[str, Any] = {"method": "kernel"}
-"""GOAL as a user gets it. The method is named because records without one are the embedding's."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +191,7 @@ def compare(
         folder = settings_folder or packaged_settings(split)
         tuned = read_tuned(benchmark.data, folder) if catalogue_name(graph) else {}
         chosen = params_of(others, tuned)
-        origin = {model: "tuned before" if model in tuned else "defaults" for model in others}
+        origin = {model: "tuned before" if model_name(model) in tuned else "defaults" for model in others}
     # GOAL chooses its members by itself on each split; there is nothing to search.
     settings = {model: chosen.get(model, GOAL_DEFAULT) for model in models}
     origin |= {REFERENCE: "defaults"} if REFERENCE in models else {}

@@ -93,6 +93,12 @@ def test_keys_stay_what_they_are():
     )
 
 
+@pytest.mark.usefixtures("no_data")
+def test_a_second_name_has_the_job_of_its_model():
+    cora = BenchmarkData.named("cora")
+    assert cora.job("fit", "goal-embedding", {}, 0) == cora.job("fit", "goal", {}, 0)
+
+
 def test_a_job_without_a_model():
     job = BenchmarkData.of(GRAPH, "uniform").task_job("audit", {"a": 1}, 3)
     assert (job.task, job.model, job.options, job.split, job.seed) == ("audit", "", {"a": 1}, "uniform", 3)

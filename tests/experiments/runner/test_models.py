@@ -4,12 +4,20 @@ import pytest
 
 from otherhalf.errors import InputError
 from otherhalf.estimators.base import NodeClassifier
+from otherhalf.estimators.goal import GOALClassifier
 from otherhalf.estimators.trees import TreesClassifier
 from otherhalf.experiments.paper.published import TABLE1
 from otherhalf.experiments.paper.table1 import Table1
 from otherhalf.experiments.runner import models as module
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
-from otherhalf.experiments.runner.models import compared_models, configuration, make_model, model_of, title_of
+from otherhalf.experiments.runner.models import (
+    compared_models,
+    configuration,
+    make_model,
+    model_name,
+    model_of,
+    title_of,
+)
 from otherhalf.nn.models.registry import MODELS, Option
 from otherhalf.system.fields import number
 
@@ -28,6 +36,13 @@ def test_a_full_comparison_has_the_papers_models_then_later_ones():
 def test_titles():
     assert [title_of(name) for name in ("goal", "gcn", "acmgcn")] == ["GOAL", "GCN", "ACM-GCN+"]
     assert title_of("trees") == "Trees on the graph as a table"
+    assert title_of("goal-embedding") == "GOAL, embedding"
+
+
+def test_a_second_name_is_the_same_model():
+    assert [model_name(name) for name in ("goal", "goal-embedding", "gcn")] == ["goal", "goal", "gcn"]
+    assert type(make_model("goal-embedding", {}, 0, "accuracy")) is GOALClassifier
+    assert "goal-embedding" not in compared_models()
 
 
 @pytest.mark.parametrize("name", ["gcnn", "", "GCN"])

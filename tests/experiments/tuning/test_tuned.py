@@ -122,6 +122,12 @@ def test_unequal_numbers_of_trials_are_a_mistake(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_second_name_has_the_settings_of_its_model():
+    tuned = {"goal": Tuned({"preset": "paper"}, 0.9, 8)}
+    assert params_of(["goal-embedding"], tuned) == {"goal-embedding": {"preset": "paper"}}
+    assert params_of(["goal-embedding"], {}) == {"goal-embedding": candidates("goal", 1)[0]}
+
+
 def test_models_without_a_search_have_their_defaults():
     tuned = {"gcn": Tuned({"hidden": 17}, 0.5, 8)}
     assert params_of(["gcn", "mlp", "goal"], tuned) == {

@@ -12,7 +12,7 @@ from otherhalf.data.splits import KINDS
 from otherhalf.errors import InputError
 from otherhalf.experiments.runner.graphs import hash_of, join_hashes
 from otherhalf.experiments.runner.job import Job, data_set_of
-from otherhalf.experiments.runner.models import configuration
+from otherhalf.experiments.runner.models import configuration, model_name
 from otherhalf.graph import Graph
 from otherhalf.training.metrics import METRICS
 
@@ -60,9 +60,10 @@ class BenchmarkData:
         return METRICS[self.metric].sign * value
 
     def job(self, task: str, model: str, params: Mapping[str, Any], seed: int, **more: Any) -> Job:
-        """Return a run of a model; ``more`` are further options of the task."""
-        options = configuration(model, params, self.metric, data_set_of(self.data, self.data_hash))
-        return self.task_job(task, {**options, **more}, seed, model)
+        """Return a run of a model, or of the model behind a second name; ``more`` are options of the task."""
+        name = model_name(model)
+        options = configuration(name, params, self.metric, data_set_of(self.data, self.data_hash))
+        return self.task_job(task, {**options, **more}, seed, name)
 
     def task_job(self, task: str, options: Mapping[str, Any], seed: int, model: str = "") -> Job:
         """Return a run with exactly these options."""

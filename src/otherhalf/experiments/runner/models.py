@@ -16,8 +16,20 @@ from otherhalf.system.fields import to_dict
 
 GOAL = "goal"
 TREES = "trees"
-TITLES = {GOAL: "GOAL", TREES: "Trees on the graph as a table"}
-"""The models that are no entry of MODELS."""
+GOAL_EMBEDDING = "goal-embedding"
+TITLES = {GOAL: "GOAL", TREES: "Trees on the graph as a table", GOAL_EMBEDDING: "GOAL, embedding"}
+"""The names that are no entry of MODELS."""
+
+ALIASES = {GOAL_EMBEDDING: GOAL}
+"""Second names, for a second row in a table: in jobs, records and files of settings stands the model."""
+
+GOAL_DEFAULT: dict[str, Any] = {"method": "kernel"}
+"""GOAL as a user gets it. The method is named because records without one are the embedding's."""
+
+
+def model_name(name: str) -> str:
+    """Return the model that a name stands for: the name itself, unless it is a second name."""
+    return ALIASES.get(name, name)
 
 
 def title_of(model: str) -> str:
@@ -25,7 +37,8 @@ def title_of(model: str) -> str:
     if model in TITLES:
         return TITLES[model]
     if model not in MODELS:
-        raise InputError(f"there is no model {model!r}: choose among {', '.join((GOAL, *MODELS, TREES))}")
+        known = ", ".join((GOAL, *MODELS, TREES, GOAL_EMBEDDING))
+        raise InputError(f"there is no model {model!r}: choose among {known}")
     return MODELS[model].title
 
 
@@ -41,6 +54,7 @@ def make_model(
 ) -> NodeClassifier:
     """Return an unfitted model with these arguments; everything else has its default."""
     title_of(name)  # raises InputError if there is no such model
+    name = model_name(name)
     try:
         if name == GOAL:
             return GOALClassifier(seed=seed, metric=metric, device=device, **_with_method(params))

@@ -15,7 +15,7 @@ from otherhalf.errors import InputError
 from otherhalf.estimators.trees import KINDS as TREE_KINDS
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Job
-from otherhalf.experiments.runner.models import make_model
+from otherhalf.experiments.runner.models import make_model, model_name
 from otherhalf.experiments.runner.store import Store
 from otherhalf.nn.models.registry import model_spec
 from otherhalf.system.seeds import generator
@@ -102,6 +102,7 @@ class Tuned:
 def candidates(model: str, count: int) -> list[dict[str, Any]]:
     """Return the first ``count`` trials of a model: always the same, and all different."""
     _check_trials(count)
+    model = model_name(model)
     own: dict[str, Sequence[dict[str, Any]]] = {"goal": GOAL, "trees": TREES}
     common: dict[str, Any] = {}
     if model in own:

@@ -9,6 +9,7 @@ from typing import Any
 
 from otherhalf.errors import InputError
 from otherhalf.experiments.paper.published import TABLE1
+from otherhalf.experiments.runner.models import model_name
 from otherhalf.experiments.tuning.search import FINALISTS, Tuned, candidates
 from otherhalf.system.atomic import atomic_write
 
@@ -45,7 +46,10 @@ def read_tuned(data: str, folder: Path) -> dict[str, Tuned]:
 
 def params_of(models: Iterable[str], tuned: Mapping[str, Tuned]) -> dict[str, dict[str, Any]]:
     """Return the arguments of each model: its tuned settings, else the defaults that a search begins with."""
-    return {model: tuned[model].params if model in tuned else candidates(model, 1)[0] for model in models}
+    searched = {model: tuned.get(model_name(model)) for model in models}
+    return {
+        model: candidates(model, 1)[0] if each is None else each.params for model, each in searched.items()
+    }
 
 
 def settings_to_keep(data: str, models: Iterable[str], trials: int, folder: Path) -> dict[str, Tuned]:
