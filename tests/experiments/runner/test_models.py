@@ -2,15 +2,18 @@ from dataclasses import replace
 
 import pytest
 
+from otherhalf.complement.settings import KernelSettings
 from otherhalf.errors import InputError
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.goal import GOALClassifier
+from otherhalf.estimators.settings import EnsembleSettings
 from otherhalf.estimators.trees import TreesClassifier
 from otherhalf.experiments.paper.published import TABLE1
 from otherhalf.experiments.paper.table1 import Table1
 from otherhalf.experiments.runner import models as module
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.models import (
+    GOAL_DEFAULT,
     compared_models,
     configuration,
     make_model,
@@ -19,7 +22,7 @@ from otherhalf.experiments.runner.models import (
     title_of,
 )
 from otherhalf.nn.models.registry import MODELS, Option
-from otherhalf.system.fields import number
+from otherhalf.system.fields import number, to_dict
 
 BENCHMARK = BenchmarkData("toy", "hash")
 NAMES = ("goal", *MODELS)
@@ -76,6 +79,16 @@ def test_a_preset_depends_on_the_data():
     of_cora = configuration("goal", {"preset": "paper"}, "accuracy", "cora")
     assert of_cora != configuration("goal", {"preset": "paper"}, "accuracy", "actor")
     assert configuration("goal", {}, "accuracy", "cora") == configuration("goal", {}, "accuracy", "actor")
+
+
+def test_every_setting_that_decides_a_fit_of_the_ensemble_is_listed():
+    """A run with other defaults of the ensemble had the same key."""
+    full = configuration("goal", GOAL_DEFAULT, "accuracy", "cora")["settings"]
+    assert full["ensemble"] == to_dict(EnsembleSettings()) | {"candidates": []}
+    assert full["kernel"] == to_dict(KernelSettings())
+    other = configuration("goal", {**GOAL_DEFAULT, "ensemble": {"folds": 1}}, "accuracy", "cora")["settings"]
+    assert other == {**full, "ensemble": {**full["ensemble"], "folds": 1}}
+    assert not {"kernel", "ensemble", "method"} & set(configuration("goal", {}, "accuracy")["settings"])
 
 
 @pytest.mark.parametrize(

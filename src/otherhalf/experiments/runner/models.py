@@ -9,6 +9,7 @@ from otherhalf.errors import InputError
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.baseline import BaselineClassifier
 from otherhalf.estimators.goal import GOALClassifier
+from otherhalf.estimators.settings import Settings
 from otherhalf.estimators.trees import TreesClassifier
 from otherhalf.experiments.runner.job import Job, canonical
 from otherhalf.nn.models.registry import MODELS, ModelSpec
@@ -92,7 +93,11 @@ def _configuration(name: str, spec: ModelSpec | None, params: str, metric: str, 
     # Cached, because the same settings are resolved for every split of a table. ``spec`` is part of the key,
     # so that another entry of the same name is resolved again.
     given = json.loads(params)
-    settings = to_dict(make_model(name, given, 0, metric).resolved_settings(data_set))
+    resolved = make_model(name, given, 0, metric).resolved_settings(data_set)
+    settings = to_dict(resolved)
+    if isinstance(resolved, Settings) and resolved.method == GOAL_DEFAULT["method"]:
+        # Files leave out these where they are the defaults, but they decide the run, and defaults change.
+        settings |= {"kernel": to_dict(resolved.kernel), "ensemble": to_dict(resolved.ensemble)}
     return canonical({"params": given, "settings": _without_none(settings), "metric": metric})
 
 
