@@ -272,7 +272,7 @@ def test_a_table_in_a_pipe_has_unbroken_numbers(run, work, monkeypatch):
 
 def test_the_widest_table_in_a_pipe(run, work, tmp_path, monkeypatch):
     monkeypatch.setenv("OTHERHALF_DATA", str(tmp_path / "none"))  # a table needs only its records
-    monkeypatch.setattr("otherhalf.experiments.paper.table1.read_tuned", lambda data, folder: {})
+    monkeypatch.setattr("otherhalf.experiments.paper.comparison_table.read_tuned", lambda data, folder: {})
     store = Store(tmp_path / "runs")
     about = Table1()
     lookup = {"accuracy": 0.3, "answerable_share": 0.2}
@@ -336,6 +336,14 @@ def test_search(run, work, tmp_path):
     assert (status, err) == (0, "")
     assert "hidden 128" in out
     assert lines_in(tmp_path / "here") == before
+
+
+def test_a_search_for_goals_embedding_is_one_for_goal(run, work, tmp_path):
+    work(lambda job: {"val": 0.5, "epochs": 1})
+    command = ("search", "--datasets", "texas", "--models", "goal-embedding,goal", "--trials", 1)
+    found = answer(run(*command, "--out", tmp_path / "settings", "--json"))
+    assert list(found["datasets"]["texas"]["models"]) == ["goal"]
+    assert set(read_tuned("texas", tmp_path / "settings")) == {"goal"}
 
 
 # ---------------------------------------------------------------------- errors

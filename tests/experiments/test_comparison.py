@@ -1,6 +1,6 @@
 import pytest
 
-from otherhalf.experiments.comparison import Comparison, judge, row_values, verdict_values
+from otherhalf.experiments.comparison import Comparison, judge, row_values, scores_of, verdict_values
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.statistics import Verdict, paired_difference
 from otherhalf.training.metrics import METRICS, Metric
@@ -53,6 +53,24 @@ def test_a_model_with_an_undefined_score_has_no_row(records, undefined):
     comparison = Comparison(BENCHMARK, {"gcn": {}}, 2)
     put(records, comparison, "gcn", **undefined)
     assert comparison.rows(records) == []
+
+
+def test_the_scores_of_jobs(records):
+    comparison = Comparison(BENCHMARK, SETTINGS, 2)
+    put(records, comparison, "gcn", [0.5, 0.75], val=0.25)
+    assert scores_of(records, comparison.jobs_by_model["gcn"]) == ([0.5, 0.75], [0.25, 0.25], 1 / 3)
+    assert scores_of(records, comparison.jobs_by_model["mlp"]) is None
+
+
+def test_two_rows_of_goal(records):
+    settings = {"goal": {"method": "kernel"}, "goal-embedding": {}}
+    comparison = Comparison(BENCHMARK, settings, 3)
+    assert {job.model for job in comparison.jobs()} == {"goal"}
+    put(records, comparison, "goal", [0.8, 0.9, 0.7])
+    put(records, comparison, "goal-embedding", [0.7, 0.9, 0.7])
+    rows = {row.model: row for row in comparison.rows(records)}
+    assert rows["goal-embedding"].test.mean == pytest.approx(0.7667, abs=1e-4)
+    assert rows["goal-embedding"].difference.mean == pytest.approx(0.0333, abs=1e-4)
 
 
 def test_one_run(records):

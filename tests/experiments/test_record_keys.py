@@ -73,8 +73,9 @@ def test_every_record_is_of_the_data_set_of_today(records):
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_job_of_an_experiment_has_its_record(name):
     experiment = EXPERIMENTS[name]
-    jobs = experiment.reported(experiment.request(), STORE)
-    assert jobs
+    request = experiment.request()
+    jobs = experiment.reported(request, STORE)
+    assert jobs or all(map(experiment.may_be_missing, experiment.jobs(request)))
     assert [(job.data, job.model, job.seed) for job in jobs if not STORE.has(job)] == []
 
 

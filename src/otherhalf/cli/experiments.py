@@ -128,14 +128,14 @@ def search(
     from otherhalf.experiments.paper.published import DATASETS
     from otherhalf.experiments.paper.table1 import PublishedSplits
     from otherhalf.experiments.runner.benchmark_data import BenchmarkData
-    from otherhalf.experiments.runner.models import title_of
+    from otherhalf.experiments.runner.models import model_name, title_of
     from otherhalf.experiments.table import Table
     from otherhalf.experiments.tuning.search import search as run_search
     from otherhalf.experiments.tuning.search import search_seeds
     from otherhalf.experiments.tuning.tuned import settings_to_keep, write_tuned
     from otherhalf.system.atomic import check_folder
 
-    names = _models(models)
+    names = list(dict.fromkeys(map(model_name, _models(models))))  # a search is of the model itself
     usual = PublishedSplits.datasets if split == PublishedSplits.split else DATASETS
     benchmarks = [BenchmarkData.named(name, split) for name in _names(datasets) or usual]
     folder = out or SETTINGS / split

@@ -81,7 +81,7 @@ class Comparison:
 
     def rows(self, store: Store) -> list[Row]:
         """Return a row for each model that has a record of every run, in the order given."""
-        scores = {model: _scores(store, jobs) for model, jobs in self.jobs_by_model.items()}
+        scores = {model: scores_of(store, jobs) for model, jobs in self.jobs_by_model.items()}
         reference = scores.get(REFERENCE)
         rows = []
         for model, known in scores.items():
@@ -105,8 +105,11 @@ def judge(rows: Sequence[Row], metric: str, margin: float = MARGIN) -> dict[str,
     return dict(zip([model for model, _ in compared], found, strict=True))
 
 
-def _scores(store: Store, jobs: list[Job]) -> tuple[list[float], list[float], float] | None:
-    """Return test scores, validation scores, and the number of test nodes per training node."""
+def scores_of(store: Store, jobs: list[Job]) -> tuple[list[float], list[float], float] | None:
+    """Return test scores, validation scores, and the number of test nodes per training node.
+
+    None if one of the fits has no record, or an undefined score.
+    """
     results = all_results(store, jobs)
     if results is None:
         return None

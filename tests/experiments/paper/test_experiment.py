@@ -37,8 +37,20 @@ def test_wrong_requests(datasets, models, runs, message):
 
 def test_there_are_only_so_many_published_splits():
     assert PublishedSplits().request(runs=10).runs == 10
-    with pytest.raises(InputError, match="give 10 runs or less"):
+    with pytest.raises(InputError, match="have 10 each: give 10 runs or less"):
         PublishedSplits().request(runs=11)
+
+
+def test_only_runs_that_may_be_missing_need_no_record(records):
+    class Part(Table1):
+        def may_be_missing(self, job):
+            return job.seed > 0
+
+    request = Part().request(["cora"], ["gcn"], 3)
+    first, _, third, *audits = Part().jobs(request)
+    assert Part().reported(request, records) == [first, audits[0]]
+    records.put(third, test=0.5)
+    assert Part().reported(request, records) == [first, third, audits[0]]
 
 
 def test_an_experiment_without_models():

@@ -1,14 +1,7 @@
-import json
-from dataclasses import replace
-
 import pytest
 
-from otherhalf.data.entries import DATASETS
-from otherhalf.experiments.comparison import Comparison
 from otherhalf.experiments.paper.table1 import PublishedSplits, Table1
 from otherhalf.experiments.runner.models import compared_models
-from otherhalf.experiments.tuning.search import Tuned, candidates
-from otherhalf.training.metrics import METRICS, Metric
 
 pytestmark = pytest.mark.usefixtures("no_data")
 TABLE1 = Table1()
@@ -18,198 +11,55 @@ NODES = {"train": 6, "val": 2, "test": 2}
 @pytest.fixture(autouse=True)
 def no_settings(monkeypatch):
     """No settings come with the package."""
-    monkeypatch.setattr("otherhalf.experiments.paper.table1.read_tuned", lambda data, folder: {})
+    monkeypatch.setattr("otherhalf.experiments.paper.comparison_table.read_tuned", lambda data, folder: {})
 
 
-ENCODER = {"encoder": "gcn", "encoder_share": 0.25}
-
-
-def put(records, request, experiment=TABLE1, **scores):
-    """Add made-up runs, ``gcn=[0.7, 0.8]``, on every data set of the request."""
-    for comparison in experiment.comparisons(request):
-        for model, tests in scores.items():
-            for job, test in zip(comparison.jobs_by_model[model], tests, strict=True):
-                records.put(job, test=test, val=0.75, nodes=NODES, **ENCODER)
-
-
-def put_audits(records, request, experiment=TABLE1):
-    """Add audits: neighbours are better on average, features on the second of two splits."""
-    for job in experiment.jobs(request):
-        if job.task == "audit":
-            lookups = {
-                "features": {"accuracy": 0.3, "roc_auc": 0.6, "answerable_share": 0.25},
-                "neighbours": {"accuracy": 0.5 - 0.3 * job.seed, "roc_auc": None, "answerable_share": 0.5},
-            }
-            records.put(job, kinds=lookups)
+def put(records, data, **scores):
+    """Add made-up runs on ten splits, ``gcn=0.7``, of one data set."""
+    (comparison,) = TABLE1.comparisons(TABLE1.request([data]))
+    for model, test in scores.items():
+        for job in comparison.jobs_by_model[model]:
+            records.put(job, test=test, val=0.75, nodes=NODES)
 
 
 @pytest.mark.parametrize("experiment", [TABLE1, PublishedSplits()])
 def test_the_models(experiment):
-    assert experiment.models == tuple(name for name in compared_models() if name != "trees")
+    assert tuple(name for name in experiment.models if name != "goal-embedding") == compared_models()
+    after_goal = experiment.models[experiment.models.index("goal") + 1]
+    assert after_goal == "goal-embedding"
 
 
-def test_the_jobs():
-    request = TABLE1.request(["cora", "actor"], ["gcn", "goal"], 3)
-    jobs = TABLE1.jobs(request)
-    fits = [job for job in jobs if job.task == "fit"]
-    assert {(job.data, job.model, job.seed) for job in fits} == {
-        (data, model, seed) for data in ("cora", "actor") for model in ("gcn", "goal") for seed in range(3)
-    }
-    assert {job.options["params"].get("hidden") for job in fits if job.model == "gcn"} == {64}
-    assert sum(job.task == "audit" for job in jobs) == 6
-    assert len(jobs) == 18
-    assert {job.split for job in jobs} == {"uniform"}
+def test_the_protocols():
+    assert {job.split for job in TABLE1.jobs(TABLE1.request(runs=1))} == {"uniform"}
+    about = PublishedSplits()
+    assert {job.split for job in about.jobs(about.request(runs=1))} == {"fixed"}
 
 
-def test_tuned_settings_are_used(monkeypatch):
-    tuned = {"gcn": Tuned({"hidden": 17}, 0.8, 8)}
-    monkeypatch.setattr("otherhalf.experiments.paper.table1.read_tuned", lambda data, folder: tuned)
-    (comparison,) = TABLE1.comparisons(TABLE1.request(["cora"], ["gcn", "mlp"], 1))
-    assert comparison.settings == {"gcn": {"hidden": 17}, "mlp": candidates("mlp", 1)[0]}
-
-
-def test_the_table(records):
-    request = TABLE1.request(["cora"], ["gcn", "goal", "linkx", "mlp"], 2)
-    put(records, request, gcn=[0.87, 0.89], goal=[0.88, 0.88], linkx=[0.60, 0.62])
-    put_audits(records, request)
-    table = TABLE1.table(request, records)
-    assert table.columns == ["", "cora"]
-    assert table.rows == [
-        ["GCN", "**88.00 ± 1.41**\n87.50 (+0.50)"],
-        ["GOAL", "**88.00 ± 0.00**\n88.75 (-0.75)"],
-        ["LINKX", "61.00 ± 1.41"],
-        ["MLP", "–"],
-        ["identical nodes looked up", "35.00 ± 21.21\n50% of test nodes"],
-    ]
-    assert "over 2 uniform split(s)" in table.notes[0]
-    assert "Under it the paper's number" in table.notes[0]
-    assert not any("beaten" in note for note in table.notes)
+OTHERS = {model: 0.5 for model in TABLE1.models if model not in ("goal", "goal-embedding", "gat", "trees")}
 
 
 def test_the_short_table(records):
-    others = {model: [0.5] * 10 for model in TABLE1.models if model not in ("goal", "gat")}
-    put(records, TABLE1.request(["cora"]), goal=[0.88] * 10, gat=[0.89] * 10, **others)
-    put(records, TABLE1.request(["actor"]), goal=[0.88] * 10, gat=[0.87] * 10, **others)
-    put(records, TABLE1.request(["pubmed"]), **others)  # without gat the best is unknown
-    rows = {row[0]: row[1:] for row in TABLE1.short_table(records).rows}
+    put(records, "cora", **OTHERS, goal=0.88, gat=0.89)
+    put(records, "actor", **OTHERS, goal=0.88, gat=0.87)
+    put(records, "pubmed", **OTHERS, goal=0.9)  # without gat the best is unknown
+    put(records, "citeseer", **OTHERS, gat=0.7)
+    table = TABLE1.short_table(records)
+    assert table.columns == ["", "the paper's GOAL", "GOAL", "the best of the others"]
+    rows = {row[0]: row[1:] for row in table.rows}
     assert set(rows) == set(TABLE1.datasets)
     assert rows["cora"] == ["88.75", "88.00 ± 0.00", "**89.00 ± 0.00 GAT**"]
     assert rows["actor"] == ["36.46", "**88.00 ± 0.00**", "87.00 ± 0.00 GAT"]
-    assert rows["pubmed"] == ["89.25", "–", "–"]
+    assert rows["pubmed"] == ["89.25", "90.00 ± 0.00", "–"]
+    assert rows["citeseer"] == ["77.15", "–", "70.00 ± 0.00 GAT"]
+    assert rows["squirrel"] == ["60.53", "–", "–"]
 
 
-def test_models_that_beat_goal_are_in_the_notes(records):
-    request = TABLE1.request(["cora", "actor"], ["gcn", "goal", "mlp"], 3)
-    put(records, request, gcn=[0.90, 0.91, 0.89], goal=[0.88, 0.88, 0.88], mlp=[0.5, 0.5, 0.5])
-    beaten, encoders = TABLE1.table(request, records).notes[-2:]
-    assert beaten.startswith(
-        "GOAL is beaten on cora: GCN by 2.00 (p = 0.13); actor: GCN by 2.00 (p = 0.13). p is"
-    )
-    assert encoders.endswith("): cora gcn 0.25; actor gcn 0.25.")
+def test_goals_embedding_is_neither_goal_nor_one_of_the_others(records):
+    put(records, "cora", **OTHERS, gat=0.7, **{"goal-embedding": 0.9})
+    assert TABLE1.short_table(records).rows[0] == ["cora", "88.75", "–", "70.00 ± 0.00 GAT"]
 
 
-def test_an_encoder_that_is_not_blended(records, monkeypatch):
-    tuned = {"goal": Tuned({"preset": "paper"}, 0.8, 8)}
-    monkeypatch.setattr("otherhalf.experiments.paper.table1.read_tuned", lambda data, folder: tuned)
-    request = TABLE1.request(["cora"], ["goal"], 2)
-    put(records, request, goal=[0.88, 0.88])
-    assert TABLE1.table(request, records).notes[-1].endswith("): cora gcn left out.")
-
-
-def test_models_without_a_search_are_in_the_notes(records, monkeypatch):
-    request = TABLE1.request(["cora", "actor"], ["gcn", "mlp"], 1)
-    note = TABLE1.table(request, records).notes[2]
-    assert note == "With defaults, because no search has been made: cora, all models; actor, all models."
-    tuned = {"gcn": Tuned({"hidden": 17}, 0.8, 8)}
-    monkeypatch.setattr(
-        "otherhalf.experiments.paper.table1.read_tuned", lambda data, folder: tuned if data == "cora" else {}
-    )
-    note = TABLE1.table(request, records).notes[2]
-    assert note == "With defaults, because no search has been made: cora, MLP; actor, all models."
-
-
-def test_an_unfinished_model_is_a_dash(records):
-    request = TABLE1.request(["cora"], ["gcn"], 3)
-    put(records, TABLE1.request(["cora"], ["gcn"], 2), gcn=[0.8, 0.9])
-    assert TABLE1.table(request, records).rows == [["GCN", "–"], ["identical nodes looked up", "–"]]
-    assert TABLE1.values(request, records)["datasets"]["cora"]["rows"] == []
-
-
-def test_values(records):
-    request = TABLE1.request(["cora"], ["gcn", "goal", "linkx"], 3)
-    put(records, request, gcn=[0.86, 0.87, 0.88], goal=[0.88, 0.89, 0.87], linkx=[0.6, 0.6, 0.6])
-    values = TABLE1.values(request, records)
-    assert json.loads(json.dumps(values)) == values
-    assert (values["experiment"], values["split"], values["runs"]) == ("table1", "uniform", 3)
-    rows = {row["model"]: row for row in values["datasets"]["cora"]["rows"]}
-    assert list(rows) == ["gcn", "goal", "linkx"]
-    assert rows["gcn"]["mean"] == pytest.approx(0.87)
-    assert rows["gcn"]["std"] == pytest.approx(0.01)
-    assert rows["gcn"]["gap"] == pytest.approx(-0.5)
-    assert rows["gcn"]["goal_minus_model"]["mean"] == pytest.approx(0.01)
-    assert "goal_minus_model" not in rows["goal"]
-    assert "paper" not in rows["linkx"]
-
-
-def test_short_names_in_the_heading(records):
-    request = TABLE1.request(["computers", "photo"], ["gcn"], 1)
-    assert TABLE1.table(request, records).columns == ["", "computers", "photo"]
-
-
-def test_published_splits(records):
-    about = PublishedSplits()
-    request = about.request(["texas", "tolokers"], ["gcn", "goal"], 2)
-    assert {job.split for job in about.jobs(request)} == {"fixed"}
-    put(records, request, about, gcn=[0.5, 0.6], goal=[0.7, 0.6])
-    table = about.table(request, records)
-    assert table.rows[1] == ["GOAL", "**65.00 ± 7.07**", "**65.00 ± 7.07**"]  # the paper has no number
-    assert table.notes[0].startswith("Test accuracy, for tolokers ROC-AUC, in percent")
-    assert "paper" not in table.notes[0]
-    metrics = {name: each["metric"] for name, each in about.values(request, records)["datasets"].items()}
-    assert metrics == {"texas": "accuracy", "tolokers": "roc_auc"}
-
-
-def test_the_look_up_has_the_metric_of_the_models(records):
-    about = PublishedSplits()
-    request = about.request(["texas", "tolokers"], ["gcn"], 2)
-    put_audits(records, request, about)
-    assert about.table(request, records).rows[-1] == [
-        "identical nodes looked up",
-        "35.00 ± 21.21\n50% of test nodes",
-        "60.00 ± 0.00\n25% of test nodes",  # by ROC-AUC, which is undefined for the best by accuracy
-    ]
-
-
-def test_the_look_up_is_left_out_where_it_has_no_score_by_the_metric(records, monkeypatch):
-    """A third metric ended in "a record has 'nothing' where the number belongs"."""
-    monkeypatch.setitem(METRICS, "f1", Metric("f1", "macro-F1", lambda scores, y: 0.0))
-    monkeypatch.setitem(DATASETS, "texas", replace(DATASETS["texas"], metric="f1"))
-    about = PublishedSplits()
-    request = about.request(["texas"], ["gcn"], 2)
-    put_audits(records, request, about)
-    assert about.table(request, records).rows[-1] == ["identical nodes looked up", "–"]
-
-
-def metric_text(experiment, records, datasets=None):
-    note = experiment.table(experiment.request(datasets, ["gcn"]), records).notes[0]
-    return note.removeprefix("Test ").partition(" in percent")[0]
-
-
-def test_the_note_names_every_metric(records, monkeypatch):
-    about = PublishedSplits()
-    assert metric_text(TABLE1, records) == "accuracy"
-    assert metric_text(about, records) == "accuracy, for tolokers and minesweeper ROC-AUC,"
-    assert metric_text(about, records, ["tolokers", "minesweeper"]) == "ROC-AUC"
-    monkeypatch.setitem(METRICS, "f1", Metric("f1", "macro F1", METRICS["accuracy"].function))
-    monkeypatch.setitem(DATASETS, "texas", replace(DATASETS["texas"], metric="f1"))
-    expected = "accuracy, for tolokers and minesweeper ROC-AUC, for texas macro F1,"
-    assert metric_text(about, records) == expected
-
-
-def test_rows_are_computed_once(records, monkeypatch):
-    """The cells and the notes use the same rows."""
-    computed = []
-    rows = Comparison.rows
-    monkeypatch.setattr(Comparison, "rows", lambda self, store: computed.append(self) or rows(self, store))
-    TABLE1.table(TABLE1.request(["cora", "actor"], ["gcn"], 1), records)
-    assert len(computed) == 2
+def test_trees_are_among_the_others_if_they_were_run(records):
+    put(records, "cora", **OTHERS, goal=0.8, gat=0.7, trees=0.75)
+    best = "75.00 ± 0.00 Trees on the graph as a table"
+    assert TABLE1.short_table(records).rows[0] == ["cora", "88.75", "**80.00 ± 0.00**", best]

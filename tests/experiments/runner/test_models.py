@@ -139,7 +139,7 @@ def test_options_of_the_task_do_not_concern_the_model():
 
 
 def test_a_table_resolves_settings_once_per_cell(monkeypatch, records):
-    """Table 1 has 88 cells, each of 10 splits."""
+    """Table 1 has 104 cells, each of 10 splits."""
     calls = []
     for kind in NodeClassifier.__subclasses__():
         resolve = kind.resolved_settings
@@ -153,7 +153,7 @@ def test_a_table_resolves_settings_once_per_cell(monkeypatch, records):
     table = Table1()
     request = table.request()
     table.table(request, records)
-    assert 0 < len(calls) <= len(request.models) * len(request.datasets) == 88
+    assert 0 < len(calls) <= len(request.models) * len(request.datasets) == 104
 
 
 def test_another_entry_of_the_same_name_is_resolved_again(monkeypatch):

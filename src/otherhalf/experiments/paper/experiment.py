@@ -56,9 +56,7 @@ class Experiment(ABC):
             check_runs(runs)
         names = tuple(dict.fromkeys(self._data_set(name) for name in datasets or self.datasets))
         for model in models or ():
-            title_of(model)  # raises InputError if there is no such model
-            if model not in self.models:
-                raise InputError(f"{self.name} has no {model}: choose among {', '.join(self.models)}")
+            self._check_model(model)
         return Request(names, tuple(models or self.models), self.runs if runs is None else runs)
 
     @abstractmethod
@@ -71,7 +69,11 @@ class Experiment(ABC):
 
     def reported(self, request: Request, store: Store) -> list[Job]:
         """Return the jobs whose records the table shows, whichever data are on this computer."""
-        return self.jobs(request)
+        return [job for job in self.jobs(request) if store.has(job) or not self.may_be_missing(job)]
+
+    def may_be_missing(self, job: Job) -> bool:
+        """Return whether the results page may lack the record of a job, and show a dash, until it is run."""
+        return False
 
     @abstractmethod
     def table(self, request: Request, store: Store) -> Table:
@@ -90,6 +92,12 @@ class Experiment(ABC):
     def figures(self, request: Request, store: Store, folder: Path) -> list[Path]:
         """Draw the figures, and return the files written."""
         return []
+
+    def _check_model(self, model: str) -> None:
+        """Raise InputError if the model cannot be requested."""
+        title_of(model)  # raises InputError if there is no such model
+        if model not in self.models:
+            raise InputError(f"{self.name} has no {model}: choose among {', '.join(self.models)}")
 
     def _data_set(self, name: str) -> str:
         known = resolve(name)
