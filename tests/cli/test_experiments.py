@@ -346,6 +346,15 @@ def test_a_search_for_goals_embedding_is_one_for_goal(run, work, tmp_path):
     assert set(read_tuned("texas", tmp_path / "settings")) == {"goal"}
 
 
+def test_a_part_of_what_the_parts_are_worth(run, work):
+    jobs = []
+    work(lambda job: jobs.append(job) or made_up(job))
+    command = ("reproduce", "worth", "--models", "half-none,half-random", "--datasets", "cora", "--runs", 2)
+    found = answer(run(*command, "--json"))
+    assert set(found["datasets"]["cora"]["parts"]) == {"half-none", "half-random"}
+    assert len(jobs) == 6  # the default and two variants on two splits
+
+
 # ---------------------------------------------------------------------- errors
 
 
@@ -359,6 +368,7 @@ def test_a_search_for_goals_embedding_is_one_for_goal(run, work, tmp_path):
         (("reproduce", "table1", "--models", ","), ["',' names nothing"]),
         (("reproduce", "table1", "--runs", "0"), ["invalid value for '--runs'", "reproduce --help"]),
         (("reproduce", "fixed", "--runs", "11"), ["give 10 runs or less"]),
+        (("reproduce", "worth", "--models", "gcn"), ["worth has no part 'gcn': choose among half-none, "]),
         (("reproduce", "table1", "--workers", "0"), ["invalid value for '--workers'"]),
         (("reproduce",), ["missing argument 'NAME'"]),
         (("compare", "coraa"), ["there is no data set called 'coraa': did you mean cora"]),

@@ -171,12 +171,17 @@ def reproduce(
         str,
         typer.Argument(
             metavar="NAME",
-            help="table1, ablation, topology, discrimination, autotune, arxiv, eigenvalues, filters; or "
-            "fixed: published splits of graphs that the paper leaves out.",
+            help="table1, ablation, topology, discrimination, autotune, arxiv, eigenvalues, filters; or, "
+            "beside the paper, fixed: published splits of graphs that the paper leaves out; directed: with "
+            "the direction of the edges; heldout: graphs that nothing was chosen on; worth: what each part "
+            "of GOAL is worth.",
         ),
     ],
     datasets: DataSets = None,
-    models: Models = None,
+    models: Annotated[
+        str | None,
+        typer.Option(help="Models, of worth the parts, separated by commas; default: all."),
+    ] = None,
     runs: Annotated[
         int | None, typer.Option(min=1, help="Number of runs of each; default: as on the results page.")
     ] = None,

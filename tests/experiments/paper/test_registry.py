@@ -10,7 +10,7 @@ pytestmark = pytest.mark.usefixtures("no_data")
 
 def test_the_experiments_of_the_paper_are_there():
     assert {experiment.label for experiment in EXPERIMENTS.values()} == {
-        "",  # published splits, which are not in the paper
+        "",  # what is not in the paper: published splits, directed, held-out graphs, worth
         "fig:comp_homophily",
         "fig:compare different filters",
         "fig:cosine comp",
