@@ -7,7 +7,7 @@ from tests.estimators.members.conftest import PARTS, view_of
 
 from otherhalf import GOALClassifier, Split, split
 from otherhalf.data.synthetic import contextual_sbm
-from otherhalf.estimators.ensemble import FEW_FOLDS, MANY_VAL, SMALL, plan_of
+from otherhalf.estimators.ensemble import FEW_FOLDS, LARGE, MANY_VAL, SMALL, plan_of
 from otherhalf.estimators.settings import EnsembleSettings
 from otherhalf.training.supervised import Supervision
 
@@ -28,8 +28,8 @@ def fitted():
 def test_the_leaderboard_has_every_member_once_and_its_weights_sum_to_one(fitted):
     board = fitted.leaderboard_
     names = [row.member for row in board]
-    assert {"spread", "label propagation", "trees", "GOAL"} < set(names)
-    assert len(names) == len(set(names)) == 5
+    assert {"spread", "label propagation", "trees", "boosted trees", "GOAL"} < set(names)
+    assert len(names) == len(set(names)) == 6
     assert sum(row.weight for row in board) == pytest.approx(1.0)
     assert [row.weight for row in board] == sorted((row.weight for row in board), reverse=True)
     assert all(0 <= row.validation <= 1 and row.seconds >= 0 for row in board)
@@ -83,17 +83,19 @@ def test_an_unknown_member_setting_gets_one_sentence():
         quick(half="bought").fit(GRAPH, SPLIT)
 
 
-def test_folds_on_small_graphs_fewer_on_large_ones_none_with_many_validation_nodes():
+def test_folds_on_small_graphs_fewer_on_larger_ones_none_on_large_ones_with_many_validation_nodes():
     settings, view = EnsembleSettings(), view_of(SMALL_GRAPH, PARTS, half=False)
     plan = plan_of(view, settings, Supervision(PARTS))
     assert plan.count == 5
     assert set(plan.folds) == {0, 1, 2, 3, 4}
     assert plan_of(view, EnsembleSettings(folds=1), Supervision(PARTS)).folds is None
-    large = contextual_sbm(num_nodes=SMALL + 1, num_classes=2, num_features=2, average_degree=2, seed=0)
-    few_val = Split(np.arange(100), np.arange(100, 200), np.arange(200, 300))
-    assert plan_of(view_of(large, few_val, half=False), settings, Supervision(few_val)).count == FEW_FOLDS
+    few = Split(np.arange(100), np.arange(100, 200), np.arange(200, 300))
     many = Split(np.arange(100), np.arange(100, 100 + MANY_VAL), np.arange(0))
-    assert plan_of(view_of(large, many, half=False), settings, Supervision(many)).count == 1
+    for nodes, with_few, with_many in ((SMALL, FEW_FOLDS, FEW_FOLDS), (LARGE, FEW_FOLDS, 1)):
+        graph = contextual_sbm(num_nodes=nodes + 1, num_classes=2, num_features=2, average_degree=2, seed=0)
+        for parts, count in ((few, with_few), (many, with_many)):
+            view = view_of(graph, parts, half=False)
+            assert plan_of(view, settings, Supervision(parts)).count == count
 
 
 def test_a_model_with_a_random_half_can_be_loaded(tmp_path):

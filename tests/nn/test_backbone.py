@@ -141,7 +141,7 @@ def test_the_settings_of_goal_may_leave_the_trunk_open():
     check(Architecture(trunk="auto"))
     with pytest.raises(
         InputError,
-        match="trunk must be one of none, features, features\\+neighbours, features\\+labels, auto, not 'oak'",
+        match=r"trunk must be one of none, features, features\+neighbours, features\+labels, auto, not 'oak'",
     ):
         check(Architecture(trunk="oak"))
 

@@ -18,6 +18,7 @@ from otherhalf.complement.kernel_half import (
 )
 from otherhalf.complement.missing_half import MissingHalf
 from otherhalf.estimators.members.base import Fitted, Member
+from otherhalf.estimators.members.boosted import fit_boosted, worth_boosting
 from otherhalf.estimators.members.complemented import ComplementedMember, fit_complemented
 from otherhalf.estimators.members.plain import CANDIDATES, fit_plain, race, validation_quality
 from otherhalf.estimators.members.propagation import fit_propagation
@@ -35,14 +36,15 @@ from otherhalf.training.folds import stratified_folds
 from otherhalf.training.metrics import metric_named
 from otherhalf.training.supervised import Supervision
 
-MANY_VAL = 2000
-"""With this many validation nodes, they judge members alone. With fewer, training nodes that a member has not
-seen do so too, and each member is trained several times, with one fold of the training nodes left out."""
-
-SMALL = 5500
-"""Nodes of a graph on which a member is trained for each fold; on larger ones :data:`FEW_FOLDS` times."""
+SMALL, LARGE = 5_500, 25_000
+"""Most nodes of a graph on which a member is trained for each fold of the training nodes, and of one on which
+it is trained :data:`FEW_FOLDS` times. On a larger one it is trained once, and validation nodes judge it
+alone, if there are :data:`MANY_VAL` of them."""
 
 FEW_FOLDS = 3
+MANY_VAL = 2_000
+FEW_PLAIN = 2
+"""Most plain models that finish the race on a graph that is not small."""
 
 
 @dataclass(frozen=True)
@@ -213,6 +215,7 @@ def _fit_members(view: GraphView, settings: Settings, supervision: Supervision) 
         (view.found is not None and view.found.scores is not None, lambda: fit_spread(view)),
         (chosen.propagation, lambda: fit_propagation(view, supervision, folds)),
         (chosen.trees, lambda: fit_trees(view, supervision)),
+        (chosen.trees and worth_boosting(view), lambda: fit_boosted(view, supervision, plan)),
         (chosen.classifier, lambda: fit_complemented(view, supervision, settings.goal, plan)),
     )
     for wanted, fit in others:
@@ -227,15 +230,17 @@ def _fit_members(view: GraphView, settings: Settings, supervision: Supervision) 
         if (not chosen.candidates or each.name in chosen.candidates)
         and (chosen.messages or not each.architecture.reads_labels)
     ]
-    for candidate in race(view, supervision, starters, chosen.plain, best):
+    most = chosen.plain if view.graph.num_nodes <= SMALL else min(FEW_PLAIN, chosen.plain)
+    for candidate in race(view, supervision, starters, most, best):
         yield fit_plain(view, supervision, candidate, plan)
 
 
 def plan_of(view: GraphView, settings: EnsembleSettings, supervision: Supervision) -> Plan:
     """Return how often the members of a graph are trained."""
-    if len(supervision.split.val) >= MANY_VAL or settings.folds == 1:
+    nodes = view.graph.num_nodes
+    if settings.folds == 1 or (nodes > LARGE and len(supervision.split.val) >= MANY_VAL):
         return Plan(1)
-    count = settings.folds if view.graph.num_nodes <= SMALL else min(FEW_FOLDS, settings.folds)
+    count = settings.folds if nodes <= SMALL else min(FEW_FOLDS, settings.folds)
     count = min(count, len(view.labels.nodes))
     return Plan(count, stratified_folds(view.labels.codes, count, supervision.seed))
 

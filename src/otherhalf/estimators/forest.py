@@ -24,6 +24,9 @@ BLOCK = 1024
 USUAL_DEPTH = 16
 """Comparisons per row and tree, for the division among threads."""
 
+MANY_CLASSES = "The number of unique classes is greater"
+"""Start of scikit-learn's warning that the labels may be numbers."""
+
 LEARNING_RATE, MOST_LEAVES, DECAY = 0.08, 15, 1.0
 STEP = 25
 """Number of iterations of boosting that are added at a time. After as many without improvement it ends."""
@@ -163,7 +166,7 @@ def fit_extra_trees(
     )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
-        warnings.filterwarnings("ignore", message="The number of unique classes is greater")
+        warnings.filterwarnings("ignore", message=MANY_CLASSES)
         fitted.fit(rows, codes)
     present = fitted.classes_
     unseen = np.zeros((len(codes), classes), dtype=np.float32)
@@ -233,7 +236,8 @@ def _boosted(
         random_state=random_state,
     )
     done, best = 0, iterations
-    with threadpool_limits(torch.get_num_threads(), user_api="openmp"):
+    with threadpool_limits(torch.get_num_threads(), user_api="openmp"), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=MANY_CLASSES)
         while done < iterations and best > done - STEP:
             done = min(done + STEP, iterations)
             fitted.set_params(max_iter=done).fit(rows, codes)  # goes on where it stopped

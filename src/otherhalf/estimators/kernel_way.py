@@ -15,6 +15,7 @@ from otherhalf.complement.missing_half import MissingHalf
 from otherhalf.complement.ridge import Ridge
 from otherhalf.estimators.ensemble import Ensemble, LeaderboardRow, fit_ensemble
 from otherhalf.estimators.members.base import Member
+from otherhalf.estimators.members.boosted import BoostedTreesMember
 from otherhalf.estimators.members.complemented import ComplementedMember
 from otherhalf.estimators.members.plain import PlainMember, stage_name
 from otherhalf.estimators.members.propagation import PropagationMember
@@ -32,7 +33,14 @@ from otherhalf.training.supervised import Supervision
 
 MEMBERS: dict[str, type[Member]] = {
     each.kind: each
-    for each in (SpreadMember, PropagationMember, TreesMember, ComplementedMember, PlainMember)
+    for each in (
+        SpreadMember,
+        PropagationMember,
+        TreesMember,
+        BoostedTreesMember,
+        ComplementedMember,
+        PlainMember,
+    )
 }
 """Every kind of member. A new one is one file with its class, an entry here, and its fit in the ensemble."""
 

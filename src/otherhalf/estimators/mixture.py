@@ -16,7 +16,7 @@ import numpy as np
 from otherhalf.system.arrays import FloatArray, IntArray
 
 TEMPERATURES = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
-PRIOR = 30.0
+PRIOR = 10.0
 """Nodes that the prior counts for each member: few judged nodes leave the weights nearly equal."""
 
 STEPS = 300

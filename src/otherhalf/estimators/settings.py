@@ -40,19 +40,20 @@ class EnsembleSettings:
     Attributes:
         half: The missing half: ``found``, ``random`` (as many pairs, at random) or ``none``; the last two
             tell what the found half is worth.
-        plain: Number of plain models that finish the race.
+        plain: Number of plain models that finish the race; on graphs that are not small, two at most.
         candidates: Names of the models that start; empty for all.
-        folds: Number of trainings of a member on a small graph, each without a fold of the training nodes.
+        folds: Number of trainings of a member on a small graph, each without a fold of the training nodes;
+            three at most on a larger one, and one on a large one with many validation nodes.
         magnitudes: Whether the number of features and of neighbours are among the inputs.
         messages: Whether label messages are.
-        trees: Whether trees on the graph as a table are a member.
+        trees: Whether trees on the graph as a table, randomised and boosted, are members.
         propagation: Whether label propagation is.
         classifier: Whether the classifier over both halves is.
         refit: Whether the chosen members are fitted once more, to training and validation nodes together.
     """
 
     half: str = setting("found", one_of(*HALVES))
-    plain: int = setting(2, integer(0))
+    plain: int = setting(3, integer(0))
     candidates: tuple[str, ...] = setting((), None)
     folds: int = setting(5, integer(1))
     magnitudes: bool = setting(True, flag())

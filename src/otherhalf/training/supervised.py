@@ -16,7 +16,6 @@ from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import SILENT, Monitor, TrainingSettings, train
 from otherhalf.training.metrics import metric_named
 
-
 HIDDEN_SHARE = 0.5
 """Share of the training nodes whose labels a step hides, where labels are inputs."""
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from otherhalf.estimators.kernel_way import MEMBERS
+from otherhalf.estimators.members.boosted import fit_boosted
 from otherhalf.estimators.members.complemented import fit_complemented
 from otherhalf.estimators.members.plain import CANDIDATES, fit_plain
 from otherhalf.estimators.members.propagation import fit_propagation
@@ -32,6 +33,7 @@ def fitted(view, supervision):
         fit_spread(view),
         fit_propagation(view, supervision, folds),
         fit_trees(view, supervision),
+        fit_boosted(view, supervision, plan),
         fit_complemented(view, supervision, GOAL, plan),
         fit_plain(view, supervision, CANDIDATES[0].at_most(3), plan),
     ]

@@ -27,7 +27,7 @@ class TreesMember(Member):
 
     def rows(self, view: GraphView) -> FloatArray:
         """Return the table of a graph."""
-        return _rows(self.table, view)
+        return table_rows(self.table, view)
 
     def probabilities(self, view: GraphView) -> FloatArray:
         """Return the probabilities of every node."""
@@ -35,7 +35,7 @@ class TreesMember(Member):
 
     def again(self, view: GraphView, supervision: Supervision, histories: list[History]) -> TreesMember:
         """Return new trees over the same table."""
-        return _fitted(self.table, _rows(self.table, view), view, supervision.seed)[0]
+        return _fitted(self.table, table_rows(self.table, view), view, supervision.seed)[0]
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the arrays of the table and of the trees."""
@@ -53,7 +53,7 @@ def fit_trees(view: GraphView, supervision: Supervision) -> Fitted:
     """Fit the trees; training nodes are judged out of bag."""
     started = time.perf_counter()
     table = GraphTable.fit(view.graph, supervision.seed)
-    rows = _rows(table, view)
+    rows = table_rows(table, view)
     member, unseen = _fitted(table, rows, view, supervision.seed)
     return Fitted(member, member.forest.probabilities(rows), unseen, time.perf_counter() - started, {})
 
@@ -66,7 +66,8 @@ def _fitted(
     return TreesMember(table, forest), unseen
 
 
-def _rows(table: GraphTable, view: GraphView) -> FloatArray:
+def table_rows(table: GraphTable, view: GraphView) -> FloatArray:
+    """Return the table of a graph, with the scores S where there is a found half."""
     scores = None if view.found is None else view.found.scores
     labels = view.label_rows if view.reads_labels else torch.zeros_like(view.label_rows)
     return table.rows(view.graph, labels, scores)
