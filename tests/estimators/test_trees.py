@@ -207,3 +207,11 @@ def test_cora(data_dir, monkeypatch):
     cora = load("cora")
     parts = split(cora, seed=0)
     assert TreesClassifier(trees=100).fit(cora, parts).score(cora, parts.test) > 0.85
+
+
+def test_own_columns_are_the_features_alone(tmp_path):
+    model = quick("boosted", columns="own", leaf=5).fit(GRAPH, SPLIT)
+    assert model._forest.feature.max() <= GRAPH.num_features  # the features and the log of their sum
+    model.save(tmp_path)
+    assert np.array_equal(TreesClassifier.load(tmp_path).predict_proba(GRAPH), model.predict_proba(GRAPH))
+    assert "columns" not in to_dict(TreesSettings())  # keys of recorded runs stay

@@ -87,7 +87,7 @@ def compare(
     """Compare models on any graph: the same splits, the same budget, paired tests against GOAL."""
     from otherhalf.experiments.compare import compare as run_comparison
 
-    names = _models(models)
+    names = _models(models, simple=True)
     with _temporary_folder() as folder:
         workbench = _workbench(store, executor, workers, threads, device, graphs or folder)
         graph = open_graph()
@@ -252,11 +252,16 @@ def _temporary_folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def _models(text: str | None) -> list[str]:
-    """Return the models that the text names, default all; raise InputError if there is no such model."""
-    from otherhalf.experiments.runner.models import compared_models, title_of
+def _models(text: str | None, *, simple: bool = False) -> list[str]:
+    """Return the models that the text names, default all; raise InputError if there is no such model.
 
-    names = _names(text) or list(compared_models())
+    Args:
+        text: Names with commas between.
+        simple: Whether the simple ones, which have nothing to search, are among all.
+    """
+    from otherhalf.experiments.runner.models import SIMPLE, compared_models, title_of
+
+    names = _names(text) or [*compared_models(), *(SIMPLE if simple else ())]
     for name in names:
         title_of(name)
     return names

@@ -91,6 +91,10 @@ class GraphTable:
             columns.append(scores)
         return np.column_stack(columns).astype(np.float32)
 
+    def own(self, graph: Graph) -> FloatArray:
+        """Return the columns that are the node's own: X, or its projection, and log(1 + Σ|x|)."""
+        return np.column_stack([self._own(graph.x), np.log1p(_sums(graph.x))]).astype(np.float32)
+
     @property
     def _directions(self) -> tuple[Direction, ...]:
         return ("given", "reversed") if self.directed else ()

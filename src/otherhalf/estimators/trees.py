@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from otherhalf.estimators.base import NodeClassifier
-from otherhalf.estimators.forest import Forest, fit_boosted_trees, fit_extra_trees
+from otherhalf.estimators.forest import Forest
+from otherhalf.estimators.forest_fit import fit_boosted_trees, fit_extra_trees
 from otherhalf.estimators.graph_table import GraphTable
 from otherhalf.estimators.settings import check_settings
 from otherhalf.graph import Graph
@@ -25,6 +26,7 @@ from otherhalf.training.checkpoint import History
 from otherhalf.training.supervised import Supervision
 
 KINDS = ("extra", "boosted")
+COLUMNS = ("graph", "own")
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class TreesSettings:
     scaling: str = setting("auto", one_of(*SCALINGS))
     trees: int = setting(300, integer(1))
     leaf: int = setting(2, integer(1))
+    columns: str = setting("graph", one_of(*COLUMNS), late=True)
 
 
 class TreesClassifier(NodeClassifier):
@@ -51,6 +54,7 @@ class TreesClassifier(NodeClassifier):
         scaling: Scaling of the features: ``auto``, ``none``, ``row`` or ``standard``.
         trees: Number of trees; of ``boosted``, the largest number of iterations.
         leaf: Least number of training nodes in a leaf.
+        columns: ``graph``: all columns of the table; ``own``: those of the node's own features.
 
     After ``fit``: ``classes_``, ``settings_``, ``history_`` (without epochs), ``seconds_``.
     """
@@ -61,6 +65,7 @@ class TreesClassifier(NodeClassifier):
     scaling: str
     trees: int
     leaf: int
+    columns: str
     _table: GraphTable
     _forest: Forest
     _labels: tuple[IntArray, IntArray]  # the training nodes and their class codes
@@ -75,13 +80,14 @@ class TreesClassifier(NodeClassifier):
         scaling: str = "auto",
         trees: int = 300,
         leaf: int = 2,
+        columns: str = "graph",
     ) -> None:
         self._store(locals())
 
     def resolved_settings(self, data_set: str = "") -> TreesSettings:
         """Return the settings of a fit of any graph; raise InputError if one of them is not allowed."""
         generator(self.seed)  # raises InputError if it is not a seed
-        settings = TreesSettings(self.kind, self.scaling, self.trees, self.leaf)
+        settings = TreesSettings(self.kind, self.scaling, self.trees, self.leaf, self.columns)
         check_settings(settings)
         return settings
 
@@ -89,9 +95,10 @@ class TreesClassifier(NodeClassifier):
         self, prepared: PreparedGraph, settings: TreesSettings, supervision: Supervision
     ) -> dict[str, Any]:
         started, split, y = time.perf_counter(), supervision.split, prepared.graph.y
-        graph, codes, classes = _scaled(prepared), y[split.train], prepared.graph.num_classes
+        graph, codes, classes = prepared.scaled_graph, y[split.train], prepared.graph.num_classes
         table = GraphTable.fit(graph, self.seed)
-        rows = table.rows(graph, label_rows(codes, split.train, graph.num_nodes, classes))
+        labels = label_rows(codes, split.train, graph.num_nodes, classes)
+        rows = _rows(table, graph, labels, settings.columns)
         prepared.derived["table"] = rows
         tabled = time.perf_counter()
         taught = rows[split.train], codes, classes, self.seed
@@ -101,16 +108,19 @@ class TreesClassifier(NodeClassifier):
             judged = rows[split.val], y[split.val]
             forest = fit_boosted_trees(*taught, *judged, iterations=settings.trees, leaf=settings.leaf)
         seconds = {"table": tabled - started, "train": time.perf_counter() - tabled}
-        labels = np.array(split.train), np.array(codes)
-        learned = {"_table": table, "_forest": forest, "_labels": labels}
+        learned = {
+            "_table": table,
+            "_forest": forest,
+            "_labels": (np.array(split.train), np.array(codes)),
+        }
         return {**learned, "history_": {"classifier": History(done=True)}, "seconds_": seconds}
 
     def _probabilities(self, prepared: PreparedGraph) -> FloatArray:
         if "table" not in prepared.derived:
-            graph = _scaled(prepared)
+            graph = prepared.scaled_graph
             nodes, codes = self._labels
             labels = label_rows(codes, nodes, graph.num_nodes, len(self.classes_))
-            prepared.derived["table"] = self._table.rows(graph, labels)
+            prepared.derived["table"] = _rows(self._table, graph, labels, self.settings_.columns)
         return self._forest.probabilities(prepared.derived["table"])
 
     def _parts(self) -> dict[str, nn.Module]:
@@ -130,7 +140,5 @@ class TreesClassifier(NodeClassifier):
         self._labels = tensors["labels/nodes"].numpy(), tensors["labels/codes"].numpy()
 
 
-def _scaled(prepared: PreparedGraph) -> Graph:
-    """Return the graph with its features scaled."""
-    graph, scaling = prepared.graph, prepared.scaling
-    return graph if scaling.kind == "none" else replace(graph, x=scaling.apply(graph.x))
+def _rows(table: GraphTable, graph: Graph, labels: Tensor, columns: str) -> FloatArray:
+    return table.own(graph) if columns == "own" else table.rows(graph, labels)

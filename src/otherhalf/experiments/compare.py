@@ -12,7 +12,7 @@ from otherhalf.data.splits import split as make_split
 from otherhalf.errors import InputError
 from otherhalf.experiments.comparison import REFERENCE, Comparison, Row, judge, row_values, verdict_values
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
-from otherhalf.experiments.runner.models import GOAL_DEFAULT, model_name, title_of
+from otherhalf.experiments.runner.models import GOAL_DEFAULT, SIMPLE, model_name, title_of
 from otherhalf.experiments.statistics import LEVEL, MARGIN, POWER, TIED, UNDECIDED, Verdict, p_value
 from otherhalf.experiments.table import Table, best_in_bold
 from otherhalf.experiments.tuning.search import check_runs, search, search_seeds
@@ -182,11 +182,13 @@ def compare(
         workbench.graphs.put(graph, benchmark.data_hash)
     others = [model for model in models if model != REFERENCE]
     if budget:
-        pairs = [(model, benchmark) for model in others]
+        searched = [model for model in others if model not in SIMPLE]
+        pairs = [(model, benchmark) for model in searched]
         seeds = search_seeds(split, available)
         choices = search(pairs, workbench.store, workbench.run, trials=budget, seeds=seeds)
-        chosen = {model: choice.params for model, choice in zip(others, choices, strict=True)}
-        origin = dict.fromkeys(others, f"best of {budget}")
+        chosen = {model: choice.params for model, choice in zip(searched, choices, strict=True)}
+        chosen |= {model: {} for model in others if model in SIMPLE}
+        origin = {model: f"best of {budget}" if model in searched else "defaults" for model in others}
     else:
         folder = settings_folder or packaged_settings(split)
         tuned = read_tuned(benchmark.data, folder) if catalogue_name(graph) else {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -72,6 +73,12 @@ class PreparedGraph:
         if self.magnitudes is not None:
             features = self.magnitudes.append(features, adjacency)
         return NodeInputs(feature_matrix(features), SparseOperator.from_scipy(rows)).to(self.device)
+
+    @cached_property
+    def scaled_graph(self) -> Graph:
+        """The graph with its features scaled."""
+        unscaled = self.scaling.kind == "none"
+        return self.graph if unscaled else replace(self.graph, x=self.scaling.apply(self.graph.x))
 
     def with_magnitudes(self, magnitudes: MagnitudeScaling | None) -> PreparedGraph:
         """Return the same graph with magnitudes among its features; it shares the operators."""

@@ -14,6 +14,7 @@ from otherhalf.experiments.runner import models as module
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.models import (
     GOAL_DEFAULT,
+    SIMPLE,
     compared_models,
     configuration,
     make_model,
@@ -161,3 +162,12 @@ def test_another_entry_of_the_same_name_is_resolved_again(monkeypatch):
     options = {**MODELS["appnp"].own_options, "teleport": Option(0.9, number(0, 1))}
     monkeypatch.setitem(MODELS, "appnp", replace(MODELS["appnp"], own_options=options))
     assert configuration("appnp", {}, "accuracy")["settings"]["walks"]["teleport"] == 0.9
+
+
+@pytest.mark.parametrize("name", SIMPLE)
+def test_the_simple_models_are_made_and_have_a_title(name):
+    model = make_model(name, {}, 3, "accuracy")
+    assert model.seed == 3
+    assert title_of(name) == SIMPLE[name][0]
+    assert configuration(name, {}, "accuracy")["settings"]
+    assert name not in compared_models()  # tables of the paper

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from otherhalf.estimators.forest import Forest, fit_boosted_trees
+from otherhalf.estimators.forest import Forest
+from otherhalf.estimators.forest_fit import fit_boosted_trees
 from otherhalf.estimators.graph_table import GraphTable
 from otherhalf.estimators.members.base import Fitted, Member
 from otherhalf.estimators.members.replicas import Plan, seed_of

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from otherhalf.estimators.forest import Forest, fit_extra_trees
+from otherhalf.estimators.forest import Forest
+from otherhalf.estimators.forest_fit import fit_extra_trees
 from otherhalf.estimators.graph_table import GraphTable
 from otherhalf.estimators.members.base import Fitted, Member
 from otherhalf.estimators.members.view import GraphView

@@ -1,15 +1,17 @@
 """The models that experiments compare: how each is made, and everything that decides a fit of it."""
 
 import json
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from typing import Any
 
 from otherhalf.errors import InputError
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.baseline import BaselineClassifier
 from otherhalf.estimators.goal import GOALClassifier
+from otherhalf.estimators.logistic import LogisticClassifier
 from otherhalf.estimators.settings import Settings
+from otherhalf.estimators.simple import MajorityClassifier, PropagationClassifier
 from otherhalf.estimators.trees import TreesClassifier
 from otherhalf.experiments.runner.job import Job, canonical
 from otherhalf.nn.models.registry import MODELS, ModelSpec
@@ -18,7 +20,27 @@ from otherhalf.system.fields import to_dict
 GOAL = "goal"
 TREES = "trees"
 GOAL_EMBEDDING = "goal-embedding"
-TITLES = {GOAL: "GOAL", TREES: "Trees on the graph as a table", GOAL_EMBEDDING: "GOAL, embedding"}
+
+SIMPLE: dict[str, tuple[str, Callable[..., NodeClassifier]]] = {
+    "majority": ("Majority class", MajorityClassifier),
+    "propagation": ("Label propagation", PropagationClassifier),
+    "logistic-own": ("Logistic regression on own columns", partial(LogisticClassifier, "own")),
+    "logistic": ("Logistic regression on the graph as a table", LogisticClassifier),
+    "boosted-own": (
+        "Boosted trees on own columns",
+        partial(TreesClassifier, "boosted", leaf=20, columns="own"),
+    ),
+    "boosted": ("Boosted trees on the graph as a table", partial(TreesClassifier, "boosted", leaf=20)),
+}
+"""What a user would try without a neural network: title, and how it is made. Each selects on validation by
+itself, so there is nothing to search."""
+
+TITLES = {
+    GOAL: "GOAL",
+    TREES: "Trees on the graph as a table",
+    GOAL_EMBEDDING: "GOAL, embedding",
+    **{name: title for name, (title, _) in SIMPLE.items()},
+}
 """The names that are no entry of MODELS."""
 
 ALIASES = {GOAL_EMBEDDING: GOAL}
@@ -38,7 +60,7 @@ def title_of(model: str) -> str:
     if model in TITLES:
         return TITLES[model]
     if model not in MODELS:
-        known = ", ".join((GOAL, *MODELS, TREES, GOAL_EMBEDDING))
+        known = ", ".join((GOAL, *MODELS, TREES, *SIMPLE, GOAL_EMBEDDING))
         raise InputError(f"there is no model {model!r}: choose among {known}")
     return MODELS[model].title
 
@@ -59,6 +81,8 @@ def make_model(
     try:
         if name == GOAL:
             return GOALClassifier(seed=seed, metric=metric, device=device, **_with_method(params))
+        if name in SIMPLE:
+            return SIMPLE[name][1](seed=seed, metric=metric, device=device, **params)
         if name == TREES:
             return TreesClassifier(seed=seed, metric=metric, device=device, **params)
         return BaselineClassifier(name, seed=seed, metric=metric, device=device, **params)

@@ -15,7 +15,7 @@ from otherhalf.errors import InputError
 from otherhalf.estimators.trees import KINDS as TREE_KINDS
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Job
-from otherhalf.experiments.runner.models import make_model, model_name
+from otherhalf.experiments.runner.models import SIMPLE, make_model, model_name
 from otherhalf.experiments.runner.store import Store
 from otherhalf.nn.models.registry import model_spec
 from otherhalf.system.seeds import generator
@@ -103,6 +103,8 @@ def candidates(model: str, count: int) -> list[dict[str, Any]]:
     """Return the first ``count`` trials of a model: always the same, and all different."""
     _check_trials(count)
     model = model_name(model)
+    if model in SIMPLE:  # they choose by themselves
+        return [{}]
     own: dict[str, Sequence[dict[str, Any]]] = {"goal": GOAL, "trees": TREES}
     common: dict[str, Any] = {}
     if model in own:
@@ -188,6 +190,9 @@ def search(
     """
     _check_trials(trials)
     searches = [_Search(model, benchmark, store) for model, benchmark in wanted]
+    for each in searches:
+        if each.model in SIMPLE:
+            raise InputError(f"{each.model} chooses by itself and has nothing to search: leave it out")
     tried = [(each, candidates(each.model, trials)) for each in searches]
     run([each.job(params, seeds[0]) for each, tries in tried for params in tries])
     best = [(each, each.sorted(tries, seeds[:1])[:FINALISTS]) for each, tries in tried]
