@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from otherhalf.estimators.members.boosted import BoostedTreesMember
 from otherhalf.estimators.members.complemented import ComplementedMember
 from otherhalf.estimators.members.propagation import PropagationMember
 from otherhalf.estimators.members.spread import SpreadMember
@@ -26,6 +27,7 @@ MEMBERS = {
     SpreadMember.name: "spread",
     PropagationMember.name: "propagation",
     TreesMember.name: "trees",
+    BoostedTreesMember.name: "trees",
 }
 """Words for the kinds of members, by their name in the records; any other member is a plain model."""
 
