@@ -381,7 +381,7 @@ def test_a_part_of_what_the_parts_are_worth(run, work):
         (("compare", CSBM, "--margin", "nan"), ["'--margin'"]),
         (("compare", CSBM, "--split", "random"), ["there is no split 'random'"]),
         (("compare", CSBM, "--split", "fixed"), ["comes without fixed splits"]),
-        (("compare", CSBM, "--metric", "f1"), ["metric must be one of accuracy, roc_auc, not 'f1'"]),
+        (("compare", CSBM, "--metric", "f1"), ["metric must be one of accuracy, roc_auc, "]),
         (("compare", CSBM, "--device", "tpu"), ["the device 'tpu' cannot be used here"]),
         (("reproduce", "table1", "--device", "tpu"), ["the device 'tpu' cannot be used here"]),
         (("compare", CSBM, "--executor", "ray"), ["there is no executor 'ray': choose one of processes"]),

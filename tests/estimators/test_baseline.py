@@ -343,8 +343,8 @@ def test_options_of_other_models_are_refused(kind, name, value):
         ({"epochs": 0}, "epochs must be an integer ≥ 1, not 0"),
         ({"patience": 0}, "patience must be an integer ≥ 1, not 0"),
         ({"scaling": "log"}, "scaling must be one of none, row, standard, auto, not 'log'"),
-        ({"metric": "f1"}, "metric must be one of accuracy, roc_auc, not 'f1'"),
-        ({"metric": "roc_auc"}, "ROC-AUC needs 2 classes, and the graph has 3"),
+        ({"metric": "f1"}, "metric must be one of accuracy, roc_auc, "),
+        ({"metric": "top_3"}, "top-3 accuracy needs at least 4 classes, and the graph has 3"),
         ({"device": "tpu"}, "the device 'tpu' cannot be used here"),
     ],
 )

@@ -56,7 +56,7 @@ def test_conventions():
         ({"leaf": 1.5}, "leaf must be an integer ≥ 1, not 1.5"),
         ({"scaling": "much"}, "scaling must be one of"),
         ({"seed": -1}, "the seed must be an integer ≥ 0"),
-        ({"metric": "roc_auc"}, "ROC-AUC needs 2 classes"),
+        ({"metric": "top_3"}, "top-3 accuracy needs at least 4 classes"),
     ],
 )
 def test_wrong_settings(options, message):

@@ -1,4 +1,4 @@
-"""Accuracy and ROC-AUC against scikit-learn's, and what they select when a model is trained by them."""
+"""The registry of metrics: scores by name, what is refused, and what they select when a model is trained."""
 
 import math
 
@@ -12,7 +12,8 @@ from otherhalf import GOALClassifier, InputError, split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators.baseline import BaselineClassifier
 from otherhalf.graph import Split
-from otherhalf.training.metrics import METRICS, Metric, accuracy, check_metric, metric_named, score
+from otherhalf.training.measures import accuracy
+from otherhalf.training.metrics import METRICS, Metric, all_metrics, check_metric, metric_named, score
 
 TWO = contextual_sbm(num_nodes=150, num_classes=2, num_features=6, homophily=0.6, signal=0.7, seed=4)
 THREE = contextual_sbm(num_nodes=120, num_classes=3, num_features=6, seed=1)
@@ -127,21 +128,51 @@ def test_quality_is_larger_for_the_better_of_two_and_of_logits_or_probabilities_
     np.testing.assert_allclose(seen[1], np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True))
 
 
+def test_logits_of_two_classes_are_ranked_as_they_are():
+    """As probabilities in float32, margins of 200 and 300 would be equal."""
+    logits, y = np.array([[0.0, 200.0], [0.0, 300.0]], dtype=np.float32), np.array([0, 1])
+    assert METRICS["roc_auc"].quality_of_logits(logits, y) == 1.0
+    assert METRICS["average_precision"].quality_of_logits(logits, y) == 1.0
+
+
+def test_logits_of_more_classes_become_probabilities():
+    logits = np.array([[9.0, 9.0, 0.0], [1.0, 0.0, 0.0], [0.0, 5.0, 0.0], [0.0, 0.0, 5.0]])
+    probabilities, y = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True), np.array([1, 0, 1, 2])
+    for name in ("roc_auc", "average_precision"):
+        assert METRICS[name].quality_of_logits(logits, y) == pytest.approx(score(name, probabilities, y))
+        assert METRICS[name].function(logits, y) != pytest.approx(score(name, probabilities, y))
+
+
+def test_all_metrics():
+    probabilities, y = np.array([[0.6, 0.4], [0.7, 0.3], [0.4, 0.6], [0.5, 0.5]]), np.array([0, 1, 1, -1])
+    values = all_metrics(probabilities, y, ["a", "b"])
+    assert list(values) == list(METRICS)
+    assert values["top_3"] is None
+    assert values["accuracy"] == pytest.approx(2 / 3)
+    for name in METRICS:
+        if values[name] is not None:
+            assert values[name] == score(name, probabilities, y)
+    assert all(value is None for value in all_metrics(probabilities[3:], y[3:], ["a", "b"]).values())
+    with pytest.raises(InputError, match=r"shape \(4, 2\) for 4 nodes and 3 classes: give \[4, 3\]"):
+        all_metrics(probabilities, y, ["a", "b", "c"])
+
+
 # ---------------------------------------------------------------------- what is refused
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_two_classes_have_every_metric(metric):
-    check_metric(metric, 2)
-    check_metric(metric, 2, np.array([0, 1]))
+def test_every_metric_can_be_had(metric):
+    classes = max(2, METRICS[metric].fewest_classes)
+    check_metric(metric, classes)
+    check_metric(metric, classes, np.arange(classes))
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("f1", 2), "metric must be one of accuracy, roc_auc, not 'f1'"),
-        (("roc_auc", 3), "ROC-AUC needs 2 classes, and the graph has 3: choose accuracy"),
-        (("roc_auc", 1), "ROC-AUC needs 2 classes, and the graph has 1: choose accuracy"),
+        (("f1", 2), f"metric must be one of {', '.join(METRICS)}, not 'f1'"),
+        (("top_3", 3), "top-3 accuracy needs at least 4 classes, and the graph has 3: choose accuracy"),
+        (("roc_auc", 1), "ROC-AUC needs at least 2 classes, and the graph has 1: choose accuracy"),
         (
             ("roc_auc", 2, np.array([1, 1])),
             "ROC-AUC needs validation nodes of every class: give a split whose val part has them, or choose",
@@ -155,7 +186,7 @@ def test_metrics_that_cannot_be_had_are_refused(arguments, message):
 
 def test_a_metric_by_name():
     assert all(metric_named(name).name == name for name in METRICS)
-    with pytest.raises(InputError, match="metric must be one of accuracy, roc_auc, not 'f1'"):
+    with pytest.raises(InputError, match=r"metric must be one of accuracy, .*, not 'f1'"):
         score("f1", np.ones((1, 2)), np.array([0]))
 
 
@@ -186,11 +217,21 @@ def test_goal_selects_by_it():
     assert found == pytest.approx(model.history_["classifier"].best_score[0], abs=1e-3)
 
 
-@pytest.mark.parametrize("model", [GOALClassifier(metric="roc_auc"), BaselineClassifier(metric="roc_auc")])
-def test_three_classes_are_refused_before_anything_is_trained(model):
-    with pytest.raises(InputError, match="ROC-AUC needs 2 classes, and the graph has 3"):
+@pytest.mark.parametrize("model", [GOALClassifier(metric="top_3"), BaselineClassifier(metric="top_3")])
+def test_too_few_classes_are_refused_before_anything_is_trained(model):
+    with pytest.raises(InputError, match="top-3 accuracy needs at least 4 classes, and the graph has 3"):
         model.fit(THREE)
     assert not hasattr(model, "history_")
+
+
+@pytest.mark.parametrize("metric", [name for name in METRICS if name != "top_3"])
+def test_every_metric_selects_among_three_classes(metric):
+    parts = split(THREE, seed=0)
+    model = BaselineClassifier("gcn", epochs=15, hidden=8, metric=metric).fit(THREE, parts)
+    history = model.history_["classifier"]
+    assert history.best_score[0] == max(first for first, _ in history.scores)
+    found = METRICS[metric].sign * score(metric, model.predict_proba(THREE), THREE.y, parts.val)
+    assert found == pytest.approx(history.best_score[0], abs=1e-3)
 
 
 def test_validation_nodes_of_one_class_are_refused():

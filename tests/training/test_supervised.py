@@ -122,7 +122,7 @@ def test_a_tie_in_the_metric_is_decided_by_the_loss():
 
 def test_an_unknown_metric_is_refused_before_anything_is_trained():
     module = Scripted(*EPOCHS)
-    with pytest.raises(InputError, match="metric must be one of accuracy, roc_auc, not 'f1'"):
+    with pytest.raises(InputError, match="metric must be one of accuracy, roc_auc, "):
         fit_supervised(module, (), EIGHT, TrainingSettings(epochs=3), Supervision(EIGHT_SPLIT, metric="f1"))
     assert float(module.weight.detach()) == 0
 

@@ -198,7 +198,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         known = np.array([codes.get(str(name), len(codes)) for name in graph.classes])
         y, metric = known[graph.y[nodes]], metric_named(self.metric)
         unseen = y.max() == len(codes)  # a class that no prediction can name: wrong in accuracy
-        if unseen and (metric.needs_probabilities or metric.classes is not None):
+        if unseen and (metric.needs_probabilities or metric.needs_every_class):
             raise InputError(f"{metric.title} needs nodes of classes that the fit had: leave out the others")
         value = metric.function(self.predict_proba(graph)[nodes], y)
         if np.isnan(value):

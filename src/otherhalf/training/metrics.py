@@ -1,16 +1,26 @@
 """Metrics that select and score classifiers. A new metric is one entry of METRICS."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from otherhalf.errors import InputError
 from otherhalf.system.arrays import UNKNOWN, IntArray
-
-Scores = npt.NDArray[Any]
+from otherhalf.training.measures import (
+    TOP,
+    Scores,
+    accuracy,
+    average_precision,
+    balanced_accuracy,
+    calibration_error,
+    log_loss,
+    macro_f1,
+    roc_auc,
+    top_k,
+)
 
 
 @dataclass(frozen=True)
@@ -23,8 +33,9 @@ class Metric:
         function: Maps ``[n, C]`` scores and ``[n]`` class codes to a number; NaN where it is undefined.
         needs_probabilities: Whether the scores must be probabilities; if not, they may also be logits.
         larger_is_better: Whether a larger value is better.
-        classes: The only number of classes it is defined for; None for any.
+        fewest_classes: The smallest number of classes it is defined for.
         needs_every_class: Whether it is undefined where one of the classes has no node.
+        margin_of_two: Whether, with two classes, logits serve as well as probabilities.
     """
 
     name: str
@@ -32,8 +43,9 @@ class Metric:
     function: Callable[[Scores, IntArray], float]
     needs_probabilities: bool = False
     larger_is_better: bool = True
-    classes: int | None = None
+    fewest_classes: int = 1
     needs_every_class: bool = False
+    margin_of_two: bool = False
 
     @property
     def sign(self) -> int:
@@ -46,37 +58,46 @@ class Metric:
 
     def quality_of_logits(self, logits: Scores, y: IntArray) -> float:
         """Return the quality of ``[n, C]`` logits."""
+        if not self.needs_probabilities or (self.margin_of_two and logits.shape[1] == 2):
+            return self.quality(logits, y)
         from scipy.special import softmax
 
-        return self.quality(softmax(logits, axis=1) if self.needs_probabilities else logits, y)
-
-
-def accuracy(scores: Scores, y: IntArray) -> float:
-    """Return the share of rows whose largest score is at ``y``; NaN without rows."""
-    return float(np.mean(scores.argmax(axis=1) == y)) if len(y) else float("nan")
-
-
-def roc_auc(scores: Scores, y: IntArray) -> float:
-    r"""Return the area under the ROC curve for two classes; NaN where one of them has no node.
-
-    .. math:: P(s_i > s_j) + \tfrac{1}{2} P(s_i = s_j), \quad y_i = 1, \; y_j = 0
-
-    :math:`s` is the second column less the first: logits and probabilities give the same order.
-    """
-    from scipy.stats import rankdata
-
-    margins, positive = scores[:, 1].astype(np.float64) - scores[:, 0], y == 1
-    yes, no = int(positive.sum()), int((~positive).sum())
-    if yes == 0 or no == 0:
-        return float("nan")
-    return float((rankdata(margins)[positive].sum() - yes * (yes + 1) / 2) / (yes * no))
+        return self.quality(softmax(logits, axis=1), y)
 
 
 METRICS: dict[str, Metric] = {
     each.name: each
     for each in (
         Metric("accuracy", "accuracy", accuracy),
-        Metric("roc_auc", "ROC-AUC", roc_auc, classes=2, needs_every_class=True),
+        Metric(
+            "roc_auc",
+            "ROC-AUC",
+            roc_auc,
+            needs_probabilities=True,
+            fewest_classes=2,
+            needs_every_class=True,
+            margin_of_two=True,
+        ),
+        Metric(
+            "average_precision",
+            "average precision",
+            average_precision,
+            needs_probabilities=True,
+            fewest_classes=2,
+            needs_every_class=True,
+            margin_of_two=True,
+        ),
+        Metric("balanced_accuracy", "balanced accuracy", balanced_accuracy),
+        Metric("macro_f1", "macro F1", macro_f1),
+        Metric(f"top_{TOP}", f"top-{TOP} accuracy", top_k, fewest_classes=TOP + 1),
+        Metric("log_loss", "log loss", log_loss, needs_probabilities=True, larger_is_better=False),
+        Metric(
+            "calibration_error",
+            "calibration error",
+            calibration_error,
+            needs_probabilities=True,
+            larger_is_better=False,
+        ),
     )
 }
 
@@ -91,9 +112,10 @@ def metric_named(name: str) -> Metric:
 def check_metric(name: str, num_classes: int, val_y: IntArray | None = None) -> None:
     """Raise InputError if the metric is unknown, or undefined for these classes or validation labels."""
     metric = metric_named(name)
-    if metric.classes not in (None, num_classes):
+    if num_classes < metric.fewest_classes:
         raise InputError(
-            f"{metric.title} needs {metric.classes} classes, and the graph has {num_classes}: choose accuracy"
+            f"{metric.title} needs at least {metric.fewest_classes} classes, and the graph has "
+            f"{num_classes}: choose accuracy"
         )
     if val_y is not None and metric.needs_every_class and len(np.unique(val_y)) < num_classes:
         raise InputError(
@@ -110,3 +132,20 @@ def score(name: str, probabilities: Scores, y: IntArray, nodes: IntArray | None 
     nodes = np.arange(len(y)) if nodes is None else np.asarray(nodes)
     nodes = nodes[y[nodes] != UNKNOWN]
     return metric_named(name).function(probabilities[nodes], y[nodes])
+
+
+def all_metrics(probabilities: Scores, y: IntArray, classes: Any) -> dict[str, float | None]:
+    """Return every metric by name; None where it is undefined. Nodes without a label do not count.
+
+    Args:
+        probabilities: ``[n, C]``, the columns in the order of ``classes``.
+        y: ``[n]`` class codes.
+        classes: ``[C]`` class names.
+    """
+    if probabilities.shape != (len(y), len(classes)):
+        raise InputError(
+            f"the probabilities have the shape {probabilities.shape} for {len(y)} nodes and {len(classes)} "
+            f"classes: give [{len(y)}, {len(classes)}]"
+        )
+    values = {name: score(name, probabilities, y) for name in METRICS}
+    return {name: None if math.isnan(value) else value for name, value in values.items()}
