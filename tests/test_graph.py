@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -237,3 +238,49 @@ def test_largest_node_number_does_not_overflow():
 def test_undirected_view_of_a_directed_graph_equals_the_undirected_graph(pairs):
     directed = Graph(edges=as_edges(pairs), x=np.eye(6), directed=True)
     assert (directed.undirected_edges == Graph(edges=as_edges(pairs), x=np.eye(6)).edges).all()
+
+
+# ---------------------------------------------------------------------- weights
+
+
+def test_weights_of_repeated_edges_are_summed_and_those_of_loops_dropped():
+    edges = np.array([[2, 0, 1, 1, 2], [1, 1, 2, 1, 1]])
+    graph = Graph(edges=edges, x=np.ones((3, 1)), weights=[1.0, 2.0, 4.0, 8.0, 16.0])
+    assert graph.edges.tolist() == [[0, 1], [1, 2]]
+    assert graph.weights.tolist() == [2, 21]
+    assert graph.adjacency.toarray().tolist() == [[0, 2, 0], [2, 0, 21], [0, 21, 0]]
+    one_way = Graph(edges=edges, x=np.ones((3, 1)), weights=[1.0, 2.0, 4.0, 8.0, 16.0], directed=True)
+    assert one_way.edges.tolist() == [[0, 1, 2], [1, 2, 1]]
+    assert one_way.weights.tolist() == [2, 4, 17]
+    assert one_way.adjacency_in("given").toarray().tolist() == [[0, 2, 0], [0, 0, 4], [0, 17, 0]]
+    assert one_way.adjacency_in("reversed").toarray().tolist() == [[0, 0, 0], [2, 0, 17], [0, 4, 0]]
+    assert one_way.adjacency.toarray().tolist() == graph.adjacency.toarray().tolist()
+
+
+def test_equal_weights_of_one_are_no_weights_but_for_the_hash():
+    edges = np.array([[0, 1, 0], [1, 2, 2]])
+    plain = Graph(edges=edges, x=np.ones((3, 1)))
+    ones = Graph(edges=edges, x=np.ones((3, 1)), weights=np.ones(3))
+    assert (plain.adjacency != ones.adjacency).nnz == 0
+    assert plain.weights is None
+    assert plain.fingerprint != ones.fingerprint
+    again = replace(ones, name="again")
+    assert again.weights.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0, 2.0], r"the weights have the shape \(2,\) for 3 edges: give one weight per edge"),
+        (
+            [1.0, 0.0, 2.0],
+            r"the weight of edge 1 is 0 \(1 such weights in all\): give positive finite weights",
+        ),
+        ([1.0, 1.0, np.nan], "the weight of edge 2 is nan"),
+        ([-1.0, np.inf, 1.0], r"the weight of edge 0 is -1 \(2 such weights in all\)"),
+        (["a", "b", "c"], "the weights are <U1: give numbers"),
+    ],
+)
+def test_wrong_weights(weights, message):
+    with pytest.raises(InputError, match=message):
+        Graph(edges=np.array([[0, 1, 0], [1, 2, 2]]), x=np.ones((3, 1)), weights=weights)

@@ -21,6 +21,7 @@ from otherhalf.system.graph_checks import (
     checked_indices,
     checked_labels,
     simple_edges,
+    summed_weights,
 )
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ class Graph(Frozen):
             ``y`` holds codes, the positions in ``classes``.
         fixed_splits: Splits published with the data, used by ``split(graph, "fixed", seed=i)``.
         name: Name of the data set, which presets and results refer to.
+        weights: ``[E]`` positive weights of the edges as they are given; those of repeated edges are summed.
+            ``None`` for edges that all count the same.
 
     After construction ``y`` holds codes ``0 … C−1`` (:data:`UNKNOWN` = −1) and ``classes`` the labels.
     """
@@ -94,6 +97,7 @@ class Graph(Frozen):
     classes: npt.NDArray[Any] = None  # type: ignore[assignment]  # likewise
     fixed_splits: tuple[Split, ...] = ()
     name: str = ""
+    weights: FloatArray | None = None
     dropped_self_loops: int = field(default=0, init=False)
     dropped_repeats: int = field(default=0, init=False)
 
@@ -102,7 +106,11 @@ class Graph(Frozen):
         n = x.shape[0]
         y, classes = checked_labels(self.y, self.classes, n)
         edges, self_loops, repeats = simple_edges(self.edges, n, self.directed)
+        weights = self.weights
+        if weights is not None:
+            weights = summed_weights(weights, self.edges, n, edges, self.directed)
         values = {
+            "weights": weights,
             "x": x,
             "y": y,
             "classes": classes,
@@ -161,20 +169,25 @@ class Graph(Frozen):
 
     @cached_property
     def adjacency(self) -> sp.csr_matrix:
-        """The symmetric 0/1 adjacency matrix A of the undirected simple graph."""
-        return frozen(symmetric_adjacency(self.undirected_edges, self.num_nodes))
+        """The symmetric adjacency matrix A of the undirected simple graph: its entries are 1, or weights."""
+        if self.weights is None:
+            return frozen(symmetric_adjacency(self.undirected_edges, self.num_nodes))
+        one_way = self._one_way(*self.edges)
+        return frozen(sp.csr_matrix(one_way + one_way.T))
 
     def adjacency_in(self, direction: Direction) -> sp.csr_matrix:
-        """Return the 0/1 adjacency matrix with the edges in this direction.
+        """Return the adjacency matrix with the edges in this direction.
 
         Row i holds the targets of i (``given``), the sources of i (``reversed``), or both (``undirected``).
         In an undirected graph the three are the same.
         """
         if direction == "undirected" or not self.directed:
             return self.adjacency
-        source, target = self.edges if direction == "given" else self.edges[::-1]
-        ones = np.ones(self.num_edges, dtype=np.float32)
-        return sp.csr_matrix((ones, (source, target)), shape=(self.num_nodes, self.num_nodes))
+        return self._one_way(*(self.edges if direction == "given" else self.edges[::-1]))
+
+    def _one_way(self, source: IntArray, target: IntArray) -> sp.csr_matrix:
+        values = np.ones(self.num_edges, dtype=np.float32) if self.weights is None else self.weights
+        return sp.csr_matrix((values, (source, target)), shape=(self.num_nodes, self.num_nodes))
 
     @cached_property
     def isolated(self) -> IntArray:
@@ -196,6 +209,8 @@ class Graph(Frozen):
         def parts() -> Iterator[npt.NDArray[Any]]:
             yield self.edges
             yield np.array([self.directed, *self.x.shape])
+            if self.weights is not None:  # only then, so that graphs without weights keep their hash
+                yield self.weights
             for start in range(0, self.num_nodes, _HASHED_ROWS):
                 rows = sp.csr_matrix(self.x[start : start + _HASHED_ROWS])
                 yield from (rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))
@@ -270,6 +285,12 @@ def _sha256(parts: Iterable[npt.NDArray[Any]]) -> str:
         digest.update(f"{part.dtype.str}{part.shape}".encode())
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()
+
+
+def pattern(matrix: sp.csr_matrix) -> sp.csr_matrix:
+    """Return the matrix with 1 in place of every entry."""
+    ones = np.ones(len(matrix.data), dtype=np.float32)
+    return sp.csr_matrix((ones, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def symmetric_adjacency(pairs: IntArray, num_nodes: int) -> sp.csr_matrix:

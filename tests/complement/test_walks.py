@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from otherhalf.complement.walks import RESTART, STEPS, Walks, walk_rows
 from otherhalf.nn.ops import compiled
+from otherhalf.nn.ops.sparse import with_loops
 
 # A path 0 – 1 – 2 and a node 3 without neighbours.
 PATH = sp.csr_matrix(np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]], dtype=np.float32))
@@ -20,8 +21,10 @@ def random_graph(seed: int, nodes: int, density: float) -> sp.csr_matrix:
 
 
 def step_matrix(adjacency: sp.csr_matrix) -> np.ndarray:
-    """Ŝ in float64."""
-    looped = adjacency.toarray().astype(np.float64) + np.eye(adjacency.shape[0])
+    """Ŝ in float64; a loop is as heavy as the mean of the node's edges, and 1 without any."""
+    dense = adjacency.toarray().astype(np.float64)
+    count = (dense > 0).sum(axis=1)
+    looped = dense + np.diag(np.where(count, dense.sum(axis=1) / np.maximum(count, 1), 1))
     root = np.diag(looped.sum(axis=1) ** -0.5)
     return root @ looped @ root
 
@@ -104,7 +107,7 @@ def kept_largest(row: dict[int, np.float32], kept: int) -> dict[int, np.float32]
 def literal_walks(adjacency: sp.csr_matrix, kept: int) -> list[np.ndarray]:
     """The three matrices, entry by entry, in the order and the precision of the compiled loop."""
     n = adjacency.shape[0]
-    looped = adjacency.toarray() + np.eye(n, dtype=np.float32)
+    looped = with_loops(adjacency).toarray()
     scale = np.float32(1) / np.sqrt(looped.sum(axis=1))
     s = ((scale[:, None] * looped) * scale[None]).astype(np.float32)
     found = np.zeros((3, n, n), dtype=np.float32)
@@ -192,14 +195,16 @@ def test_the_result_does_not_depend_on_threads(monkeypatch, kept):
 
 def test_entries_that_are_too_small_for_single_precision():
     # From 0 to 51 over fifty nodes, with edges so weak that two of them multiply to 0. The last node was once
-    # listed fifty times, beyond the end of the list.
-    weak = np.zeros((52, 52), dtype=np.float32)
+    # listed fifty times, beyond the end of the list. A partner of each node, 52 … 103, keeps its loop heavy.
+    weak = np.zeros((104, 104), dtype=np.float32)
     weak[0, 1:51] = weak[1:51, 51] = 1e-30
-    walks = walk_rows(sp.csr_matrix(weak + weak.T))
-    assert (walks.two_steps.diagonal() == 1).all()
-    assert np.flatnonzero(walks.two_steps[0].toarray()).tolist() == list(range(51))
-    assert np.flatnonzero(walks.pagerank[51].toarray()).tolist() == list(range(1, 52))
-    np.testing.assert_allclose(walks.pagerank.diagonal(), 1 - 0.85**11, rtol=1e-6)
+    weak[np.arange(52), np.arange(52, 104)] = 1
+    walks = walk_rows(sp.csr_matrix(weak + weak.T), kept=104)
+    reached = [node for node in range(104) if node not in (51, 103)]
+    assert np.flatnonzero(walks.two_steps[0].toarray()).tolist() == reached
+    assert walks.two_steps[0].has_canonical_format
+    back = [node for node in range(104) if node not in (0, 52)]
+    assert np.flatnonzero(walks.pagerank[51].toarray()).tolist() == back
 
 
 def test_columns_are_sorted_and_no_zero_is_stored():

@@ -194,3 +194,11 @@ def test_arrays_by_name_and_those_that_may_be_missing(tmp_path: Path) -> None:
     assert set(read_arrays(path, ("y",), optional=("directed", "ids"))) == {"y", "directed"}
     with pytest.raises(InputError, match=r"lacks the array\(s\) ids: "):
         read_arrays(path, ("y", "ids"), optional=("directed",))
+
+
+def test_weights_are_written_and_read(tmp_path):
+    graph = Graph(edges=np.array([[0, 1], [1, 2]]), x=np.ones((3, 1)), y=[0, 1, 0], weights=[0.5, 2.0])
+    graph.to_npz(tmp_path / "g.npz")
+    again = read_npz(tmp_path / "g.npz")
+    assert again.weights.tolist() == [0.5, 2.0]
+    assert again.fingerprint == graph.fingerprint

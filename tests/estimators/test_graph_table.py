@@ -11,6 +11,7 @@ from safetensors.torch import load, save
 from otherhalf import Graph
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators.graph_table import NEIGHBOUR_COLUMNS, WIDEST, GraphTable, pagerank
+from otherhalf.nn.label_messages import label_rows as training_rows
 from otherhalf.nn.label_messages import label_walks, messages
 
 CLASSES = 3
@@ -218,3 +219,22 @@ def test_pagerank():
 
 def test_any_seed():
     assert GraphTable.fit(graph(features=60), 2**40).features.shape == (60, WIDEST)
+
+
+def test_weights_count_in_means_and_no_row_reads_its_own_label():
+    """Shares of labels are weighted; a planted label changes no bit of its own row."""
+    drawn = contextual_sbm(num_nodes=60, num_classes=3, num_features=3, seed=5)
+    weights = np.random.default_rng(0).exponential(size=drawn.num_edges)
+    graph = replace(drawn, weights=weights)
+    table, nodes = GraphTable.fit(graph, 0), np.arange(40)
+    rows = table.rows(graph, training_rows(graph.y[nodes], nodes, 60, 3))
+    dense = graph.adjacency.toarray().astype(float)
+    known = np.zeros((60, 3))
+    known[nodes, graph.y[nodes]] = 1
+    sums = dense.sum(axis=1, keepdims=True)
+    shares = np.divide(dense @ known, sums, out=np.zeros((60, 3)), where=sums > 0)
+    assert any(np.allclose(rows[:, i : i + 3], shares, atol=1e-6) for i in range(rows.shape[1] - 2))
+    planted = np.where(nodes == 7, (graph.y[nodes] + 1) % 3, graph.y[nodes])
+    again = table.rows(graph, training_rows(planted, nodes, 60, 3))
+    assert np.array_equal(again[7], rows[7])
+    assert not np.array_equal(again, rows)

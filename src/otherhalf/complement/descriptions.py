@@ -58,7 +58,7 @@ class Basis:
         """Learn the basis from the fitted graph, whose features are scaled like this."""
         directions: tuple[Direction, ...] = ("undirected", "given", "reversed")
         directions = directions if graph.directed else directions[:1]
-        counts = [np.asarray(graph.adjacency_in(each).sum(axis=0)).ravel() for each in directions]
+        counts = [graph.adjacency_in(each).getnnz(axis=0).astype(np.float32) for each in directions]
         in_use = np.empty(0) if isinstance(graph.x, np.ndarray) else graph.x.getnnz(axis=0)
         n = graph.num_nodes
         return cls(n, scaling, _rarity(in_use, n), _rarity(np.stack(counts), n))
@@ -151,8 +151,9 @@ class Descriptions:
 
     def neighbour_mean(self) -> FloatArray:
         r"""Return :math:`\mathbf{D}^{-1}\mathbf{A}\mathbf{X}`; 0 for a node without neighbours."""
-        degree = np.maximum(np.diff(self.graph.adjacency.indptr), 1).astype(np.float32)
-        return np.asarray(sp.diags(1 / degree) @ (self.graph.adjacency @ self.dense), dtype=np.float32)
+        sums = np.asarray(self.graph.adjacency.sum(axis=1), dtype=np.float32).ravel()
+        sums[sums == 0] = 1.0
+        return np.asarray(sp.diags(1 / sums) @ (self.graph.adjacency @ self.dense), dtype=np.float32)
 
     def contrast(self) -> FloatArray:
         """Return the features less the neighbours' mean; 0 where they differ by rounding only."""

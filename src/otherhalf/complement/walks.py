@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from otherhalf.nn.ops.compiled import Int32s, compiled, over_rows
+from otherhalf.nn.ops.sparse import with_loops
 
 Floats = npt.NDArray[np.float32]
 
@@ -40,9 +41,9 @@ class Walks:
 def walk_rows(adjacency: sp.csr_matrix, *, kept: int = KEPT) -> Walks:
     """Walk from every node over a symmetric matrix and keep the ``kept`` largest entries after each step."""
     n = adjacency.shape[0]
-    with_loops = sp.csr_matrix(adjacency, dtype=np.float32) + sp.identity(n, dtype=np.float32, format="csr")
-    scale = sp.diags(1 / np.sqrt(np.asarray(with_loops.sum(axis=1)).ravel()))
-    s = sp.csr_matrix(scale @ with_loops @ scale, dtype=np.float32)
+    looped = with_loops(adjacency)
+    scale = sp.diags(1 / np.sqrt(np.asarray(looped.sum(axis=1)).ravel()))
+    s = sp.csr_matrix(scale @ looped @ scale, dtype=np.float32)
     kept = min(kept, n)
     columns = np.zeros((3, n, kept), dtype=np.int32)
     values = np.zeros((3, n, kept), dtype=np.float32)

@@ -3,8 +3,8 @@
 Arrays: ``edge_index`` [2, E]; ``directed`` (bool scalar); the features as dense ``x`` [N, D] or as CSR in
 ``x_data``, ``x_indices``, ``x_indptr``, ``x_shape``; ``y`` [N] with −1 for unknown; optionally
 ``train_masks``, ``val_masks``, ``test_masks`` [S, N] (fixed splits, one per row), ``public_train_mask``,
-``public_val_mask``, ``public_test_mask`` [N] (Planetoid's public split), ``ids`` [N], ``classes`` [C] and
-``name``.
+``public_val_mask``, ``public_test_mask`` [N] (Planetoid's public split), ``edge_weight`` [E], ``ids`` [N],
+``classes`` [C] and ``name``.
 
 The fixed splits become ``graph.fixed_splits`` in the order of their rows (``kind="fixed"``,
 ``seed=row``). The public split, where there is one, is the last entry, with ``kind="public"``, so that
@@ -65,6 +65,8 @@ def write_npz(graph: Graph, path: str | Path) -> None:
     }
     if graph.ids is not None:
         arrays["ids"] = graph.ids
+    if graph.weights is not None:
+        arrays["edge_weight"] = graph.weights
     try:
         with atomic_write(path) as temporary:
             np.savez_compressed(temporary, **arrays)  # type: ignore[arg-type]
@@ -166,6 +168,7 @@ def _graph(arrays: Arrays, name: str) -> Graph:
         classes=arrays.get("classes"),  # type: ignore[arg-type]  # None asks for the default
         fixed_splits=mask_splits(arrays, y.astype(np.int64) != UNKNOWN),
         name=name,
+        weights=arrays.get("edge_weight"),
     )
 
 

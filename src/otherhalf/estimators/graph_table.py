@@ -6,7 +6,7 @@ the training nodes:
 - X, P X and P² X: the features, and their means over neighbours one and two steps away;
 - log(1 + degree), its mean over the neighbours, the log of PageRank, and log(1 + Σ|x|);
 - the row of the normalised adjacency matrix with self loops, projected;
-- P Y, A Y, and P² Y without the share that comes back to the node itself;
+- P Y; A Y and P² Y without weights of edges, the latter without the share that comes back to the node itself;
 - for a directed graph, P X and P Y also over the outgoing and over the incoming edges alone;
 - scores of other models, if given.
 
@@ -29,7 +29,8 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from otherhalf.graph import Direction, Graph
+from otherhalf.graph import Direction, Graph, pattern
+from otherhalf.nn.ops.sparse import with_loops
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.seeds import generator
 
@@ -79,14 +80,15 @@ class GraphTable:
         adjacency, known = graph.adjacency, labels.numpy().astype(np.float32)
         own, degree = self._own(graph.x), np.diff(adjacency.indptr)
         mean, log_degree = _mean(adjacency), np.log1p(degree).astype(np.float32)
-        near, counts = mean @ own, adjacency @ known
+        near, unweighted = mean @ own, pattern(adjacency)
+        counts = unweighted @ known
         columns = [own, near, mean @ near]
         columns += [log_degree, mean @ log_degree, np.log(pagerank(adjacency)), np.log1p(_sums(graph.x))]
         columns.append(_normalized(adjacency)[:, : len(self.neighbours)] @ self.neighbours)
-        columns += [_shares(counts, degree), counts, _two_steps(adjacency, counts, known)]
+        columns += [_shares(adjacency, known), counts, _two_steps(unweighted, counts, known)]
         for direction in self._directions:
             edges = graph.adjacency_in(direction)
-            columns += [_mean(edges) @ own, _shares(edges @ known, np.diff(edges.indptr))]
+            columns += [_mean(edges) @ own, _shares(edges, known)]
         if scores is not None:
             columns.append(scores)
         return np.column_stack(columns).astype(np.float32)
@@ -134,7 +136,7 @@ def pagerank(adjacency: sp.csr_matrix) -> FloatArray:
     What a node without edges would pass on is left out. So a new node that nothing links to changes no other
     rank, and no rank is below 0.15.
     """
-    weight = _reciprocal(np.diff(adjacency.indptr))
+    weight = _reciprocal(_degree(adjacency))
     backwards = adjacency.T.tocsr().astype(np.float64)
     rank = np.ones(adjacency.shape[0])
     for _ in range(RANK_STEPS):
@@ -154,23 +156,29 @@ def _singular_vectors(matrix: FloatArray | sp.csr_matrix, count: int, seed: int)
 
 def _normalized(adjacency: sp.csr_matrix) -> sp.csr_matrix:
     """Return D^(-1/2) (A + I) D^(-1/2), with D of A + I."""
-    with_loops = adjacency + sp.identity(adjacency.shape[0], dtype=np.float32, format="csr")
-    scaling = sp.diags((1 / np.sqrt(np.diff(with_loops.indptr))).astype(np.float32))
-    return sp.csr_matrix(scaling @ with_loops @ scaling)
+    looped = with_loops(adjacency)
+    scaling = sp.diags((1 / np.sqrt(_degree(looped))).astype(np.float32))
+    return sp.csr_matrix(scaling @ looped @ scaling)
 
 
 def _mean(adjacency: sp.csr_matrix) -> sp.csr_matrix:
     """Return P = D⁻¹A; the row of a node without neighbours is zero."""
-    weight = _reciprocal(np.diff(adjacency.indptr)).astype(np.float32)
+    weight = _reciprocal(_degree(adjacency)).astype(np.float32)
     return sp.csr_matrix(sp.diags(weight) @ adjacency)
 
 
-def _shares(counts: FloatArray, degree: FloatArray) -> FloatArray:
-    return (counts * _reciprocal(degree)[:, None]).astype(np.float32)
+def _degree(adjacency: sp.csr_matrix) -> FloatArray:
+    """Return the sum of the weights of each node's edges: their number, if all weights are 1."""
+    return np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
+
+
+def _shares(adjacency: sp.csr_matrix, labels: FloatArray) -> FloatArray:
+    """Return P Y."""
+    return np.asarray((adjacency @ labels) * _reciprocal(_degree(adjacency))[:, None], dtype=np.float32)
 
 
 def _two_steps(adjacency: sp.csr_matrix, counts: FloatArray, labels: FloatArray) -> FloatArray:
-    """Return the last formula of the module; ``counts`` is A Y."""
+    """Return the last formula of the module; ``counts`` is A Y, and A has no weights: counts are whole."""
     degree = np.diff(adjacency.indptr)
     weight, ends = _reciprocal(degree), adjacency.indices
     starts = np.repeat(np.arange(len(degree)), degree)

@@ -10,7 +10,7 @@ from typing import Any
 import scipy.sparse as sp
 import torch
 
-from otherhalf.graph import Direction, Graph
+from otherhalf.graph import Direction, Graph, pattern
 from otherhalf.nn.inputs import NodeInputs, Scaling, feature_matrix
 from otherhalf.nn.magnitudes import MagnitudeScaling
 from otherhalf.nn.ops.attention import Neighbourhoods
@@ -68,7 +68,9 @@ class PreparedGraph:
     def inputs(self) -> NodeInputs:
         """The scaled features and the adjacency rows."""
         adjacency = self.graph.adjacency
-        rows = adjacency if self._num_known == self.graph.num_nodes else adjacency[:, : self._num_known]
+        rows = pattern(
+            adjacency if self._num_known == self.graph.num_nodes else adjacency[:, : self._num_known]
+        )
         features = self.scaling.apply(self.graph.x)
         if self.magnitudes is not None:
             features = self.magnitudes.append(features, adjacency)

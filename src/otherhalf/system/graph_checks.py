@@ -176,6 +176,39 @@ def simple_edges(edges: Any, n: int, directed: bool) -> tuple[IntArray, int, int
     return np.stack([keys // n, keys % n]), int(loops.sum()), len(source) - len(keys)
 
 
+def summed_weights(weights: Any, given: Any, n: int, edges: IntArray, directed: bool) -> FloatArray:
+    """Return the weight of each edge of a simple graph: the sum over the given edges that it stands for.
+
+    Args:
+        weights: One weight for each of the given edges.
+        given: The edges as they were given, self loops and repeats among them.
+        n: N.
+        edges: The edges of :func:`simple_edges`.
+        directed: Whether the order of the ends has a meaning.
+    """
+    array = np.asarray(weights)
+    ends = np.asarray(given).astype(np.int64)
+    if array.shape != (ends.shape[1],):
+        raise InputError(
+            f"the weights have the shape {array.shape} for {ends.shape[1]} edges: give one weight per edge"
+        )
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"the weights are {array.dtype}: give numbers")
+    array = array.astype(np.float64)
+    wrong = ~(np.isfinite(array) & (array > 0))
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise InputError(
+            f"the weight of edge {first} is {array[first]:g} ({int(wrong.sum())} such weights in all): give "
+            "positive finite weights, and leave out edges without one"
+        )
+    source, target = ends if directed else np.sort(ends, axis=0)
+    kept = source != target
+    keys = source[kept] * np.int64(n) + target[kept]
+    place = np.searchsorted(edges[0] * np.int64(n) + edges[1], keys)
+    return np.bincount(place, array[kept], minlength=edges.shape[1]).astype(np.float32)
+
+
 def checked_ids(ids: Sequence[Any] | npt.NDArray[Any] | None, n: int) -> npt.NDArray[Any] | None:
     """Return distinct node ids, as integers or text."""
     if ids is None:

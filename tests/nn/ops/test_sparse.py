@@ -13,6 +13,7 @@ from otherhalf.nn.ops.sparse import (
     mean_matrix,
     normalized_adjacency,
     normalized_matrix,
+    with_loops,
 )
 
 # [4, 5], not symmetric, row 2 and column 3 empty.
@@ -338,3 +339,22 @@ def test_matrices_of_a_graph_without_edges():
     nothing = sp.csr_matrix((3, 3))
     assert normalized_matrix(nothing).nnz == mean_matrix(nothing).nnz == 0
     np.testing.assert_array_equal(mean_matrix(nothing, self_loops=True).toarray(), np.eye(3))
+
+
+def test_a_self_loop_is_as_heavy_as_the_mean_of_the_nodes_edges():
+    # Node 0 has edges of 2 and 4, node 1 of 2, node 2 of 4, node 3 none.
+    weights = sp.csr_matrix(np.array([[0, 2, 4, 0], [2, 0, 0, 0], [4, 0, 0, 0], [0, 0, 0, 0]], dtype=float))
+    assert with_loops(weights).diagonal().tolist() == [3, 2, 4, 1]
+    ones = sp.csr_matrix((weights > 0).astype(float))
+    assert (with_loops(ones) != ones + sp.identity(4)).nnz == 0
+
+
+@pytest.mark.parametrize("self_loops", [False, True])
+@pytest.mark.parametrize("matrix", [normalized_matrix, mean_matrix])
+def test_the_unit_of_the_weights_does_not_matter(matrix, self_loops):
+    drawn = sp.random(30, 30, 0.2, random_state=0)
+    weights = sp.csr_matrix(drawn + drawn.T)
+    weights.setdiag(0)
+    weights.eliminate_zeros()
+    first, second = (matrix(each, self_loops=self_loops) for each in (weights, 1024 * weights))
+    np.testing.assert_allclose(first.toarray(), second.toarray(), rtol=1e-6)

@@ -149,10 +149,20 @@ def mean_adjacency(adjacency: sp.spmatrix, *, self_loops: bool = False) -> Spars
     return SparseOperator.from_scipy(mean_matrix(adjacency, self_loops=self_loops))
 
 
-def _with_degree(adjacency: sp.spmatrix, self_loops: bool) -> tuple[sp.csr_matrix, FloatArray]:
+def with_loops(adjacency: sp.spmatrix) -> sp.csr_matrix:
+    """Return A with a self loop at every node, as heavy as the mean of the node's edges (1 without any).
+
+    So the unit of the weights does not matter. Without weights it is A + I.
+    """
     matrix = sp.csr_matrix(adjacency, dtype=np.float32)
-    if self_loops:
-        matrix = matrix + sp.identity(matrix.shape[0], dtype=np.float32, format="csr")
+    count = np.diff(matrix.indptr)
+    sums = np.asarray(matrix.sum(axis=1), dtype=np.float32).ravel()
+    mean = np.divide(sums, count, out=np.ones_like(sums), where=count > 0)
+    return sp.csr_matrix(matrix + sp.diags(mean, format="csr", dtype=np.float32))
+
+
+def _with_degree(adjacency: sp.spmatrix, self_loops: bool) -> tuple[sp.csr_matrix, FloatArray]:
+    matrix = with_loops(adjacency) if self_loops else sp.csr_matrix(adjacency, dtype=np.float32)
     return matrix, np.asarray(matrix.sum(axis=1)).ravel()
 
 
