@@ -15,27 +15,30 @@ from torch import Tensor, nn
 
 from otherhalf.data.entries import catalogue_name
 from otherhalf.data.splits import split as make_split
-from otherhalf.errors import InputError
+from otherhalf.estimators.from_probabilities import FromProbabilities
+from otherhalf.estimators.given import GraphLike, as_graph
+from otherhalf.estimators.held_out import HeldOut
 from otherhalf.estimators.model_folder import load_weights, read_folder, write_folder
 from otherhalf.estimators.new_nodes import KnownNodes
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.inputs import Scaling, check_scaling
 from otherhalf.nn.prepared import PreparedGraph
-from otherhalf.system.arrays import UNKNOWN, FloatArray, IntArray
+from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.device import usable_device
 from otherhalf.system.fields import from_dict, json_number, to_dict
 from otherhalf.system.version import VERSION
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import Monitor, OnStep
-from otherhalf.training.metrics import check_metric, metric_named
+from otherhalf.training.metric_choice import AUTO, MetricChoice, choose_metric
+from otherhalf.training.metrics import check_metric
 from otherhalf.training.supervised import Supervision, check_trainable
 
 
-class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
+class NodeClassifier(FromProbabilities, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """A scikit-learn classifier of nodes, with a graph in place of X.
 
     After ``fit``: ``classes_``, ``settings_``, ``history_`` (losses and validation scores by stage),
-    ``seconds_`` (duration by stage).
+    ``seconds_`` (duration by stage), ``metric_choice_`` (the metric, and why).
     """
 
     settings_type: ClassVar[type]
@@ -43,13 +46,12 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Arguments other than the settings that decide a fit."""
 
     seed: int
-    metric: str
     device: str
 
-    classes_: npt.NDArray[Any]
     settings_: Any
     history_: dict[str, History]
     seconds_: dict[str, float]
+    _awaited: tuple[IntArray, IntArray] | None = None  # validation nodes and codes, until they are predicted
     _known: KnownNodes
     _scaling: Scaling
     _cache: tuple[Graph, PreparedGraph, IntArray] | None = None  # the last graph, made ready
@@ -91,8 +93,12 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         usable_device(self.device)
         check_scaling(graph.x, settings.scaling)
         check_trainable(graph, split)
-        check_metric(self.metric, graph.num_classes, graph.y[split.val])
+        check_metric(self.choose_metric(graph, split).name, graph.num_classes, graph.y[split.val])
         return settings
+
+    def choose_metric(self, graph: Graph, split: Split) -> MetricChoice:
+        """Return the metric of a fit; ``auto`` chooses it by the labels."""
+        return choose_metric(self.metric, graph.num_classes, graph.y[split.train], graph.y[split.val])
 
     def _description(self) -> dict[str, Any]:
         """Return what the model folder's JSON holds in addition to what every estimator writes."""
@@ -109,7 +115,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def fit(
         self,
-        graph: Graph,
+        graph: GraphLike,
         split: Split | None = None,
         *,
         checkpoints: str | Path | None = None,
@@ -118,7 +124,7 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Learn from a graph.
 
         Args:
-            graph: The graph.
+            graph: The graph: a Graph, a networkx graph or a PyG ``Data``.
             split: Labels of ``train`` teach and labels of ``val`` select; no other label is read. Default:
                 ``split(graph, "uniform", seed)``.
             checkpoints: Folder that keeps the state of the training. A fit that was killed and is started
@@ -126,21 +132,27 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             on_step: Progress callback (stage, done, total).
         """
         started = time.perf_counter()
+        graph = as_graph(graph)
         split = make_split(graph, "uniform", self.seed) if split is None else split
         settings = self.check_fit(graph, split)
+        choice = self.choose_metric(graph, split)
         monitor = Monitor(on_step=on_step)
         if checkpoints is not None:
             monitor = Monitor(Path(checkpoints), self.run_identity(graph, split), on_step)
         scaling = Scaling.fit(graph.x, settings.scaling)
         prepared = PreparedGraph(graph, scaling, device=usable_device(self.device))
-        learned = self._fit(prepared, settings, Supervision(split, self.seed, self.metric, monitor))
+        learned = self._fit(prepared, settings, Supervision(split, self.seed, choice.name, monitor))
         # Attributes are set only now: a fit that fails leaves the result of an earlier one intact.
         self.settings_ = settings
-        self.classes_ = graph.classes
+        self.classes_, self.metric_choice_ = graph.classes, choice
         self._scaling, self._known = prepared.scaling, KnownNodes.of(graph)
         self._cache = (graph, prepared, np.arange(graph.num_nodes))
         for name, value in learned.items():
             setattr(self, name, value)
+        self._held_out = None
+        # Nodes that the model was fitted once more to say nothing of others.
+        refitted = getattr(getattr(self.settings_, "ensemble", None), "refit", False)
+        self._awaited = None if refitted else (split.val, graph.y[split.val])
         self.seconds_["total"] = time.perf_counter() - started
         return self
 
@@ -148,7 +160,8 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Return a hash of everything that decides a fit; a checkpoint of another fit is not loaded."""
         settings = to_dict(self.resolved_settings(catalogue_name(graph)))
         values = [VERSION, type(self).__name__, graph.unlabelled_fingerprint, settings]
-        values += [getattr(self, name) for name in self.identity]
+        chosen = self.choose_metric(graph, split).name if self.metric == AUTO else self.metric
+        values += [chosen if name == "metric" else getattr(self, name) for name in self.identity]
         digest = hashlib.sha256(json.dumps(values, default=json_number).encode())
         for part in (split.train, split.val):
             digest.update(part.tobytes())
@@ -171,45 +184,27 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             self._cache = (graph, prepared, order)
         return self._cache[1:]
 
-    def predict_proba(self, graph: Graph) -> npt.NDArray[np.float32]:
+    def predict_proba(self, graph: GraphLike) -> npt.NDArray[np.float32]:
         """Return the ``[N, C]`` class probabilities of every node, in the order of ``classes_``.
 
         ``graph`` is the fitted graph, or that graph with nodes and edges added.
         """
-        prepared, order = self.prepare(graph)
+        prepared, order = self.prepare(as_graph(graph))
         probabilities = self._probabilities(prepared)
         result = np.empty_like(probabilities)
         result[order] = probabilities
+        if self._awaited is not None:
+            nodes, codes = self._awaited
+            self._held_out, self._awaited = HeldOut.of(probabilities[nodes], codes), None
         return result
-
-    def predict(self, graph: Graph) -> npt.NDArray[Any]:
-        """Return the most probable class of every node, as a label: ``[N]``."""
-        codes = self.predict_proba(graph).argmax(axis=1)
-        return np.asarray(self.classes_[codes])
-
-    def score(self, graph: Graph, nodes: IntArray | None = None) -> float:
-        """Return the estimator's metric over the labelled nodes among ``nodes`` (default: all of them)."""
-        check_is_fitted(self, "classes_")
-        nodes = graph.labelled if nodes is None else np.asarray(nodes)
-        nodes = nodes[graph.y[nodes] != UNKNOWN]
-        if len(nodes) == 0:
-            raise InputError("none of the nodes to score has a label: give labelled nodes")
-        codes = {str(name): code for code, name in enumerate(self.classes_)}
-        known = np.array([codes.get(str(name), len(codes)) for name in graph.classes])
-        y, metric = known[graph.y[nodes]], metric_named(self.metric)
-        unseen = y.max() == len(codes)  # a class that no prediction can name: wrong in accuracy
-        if unseen and (metric.needs_probabilities or metric.needs_every_class):
-            raise InputError(f"{metric.title} needs nodes of classes that the fit had: leave out the others")
-        value = metric.function(self.predict_proba(graph)[nodes], y)
-        if np.isnan(value):
-            raise InputError(f"{metric.title} is undefined on these nodes: score nodes of every class")
-        return value
 
     # ------------------------------------------------------------------ files
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a folder: JSON and safetensors, never a pickle."""
         check_is_fitted(self, "classes_")
+        if self._awaited is not None and self._cache is not None:
+            self.predict_proba(self._cache[0])
         content = {
             "parameters": self.get_params(),
             "settings": to_dict(self.settings_),
@@ -218,9 +213,12 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             "scaling": self._scaling.kind,
             "history": {stage: vars(history) for stage, history in self.history_.items()},
             "seconds": self.seconds_,
+            "metric_choice": vars(self.metric_choice_),
+            "held_out": self._held_out and self._held_out.to_dict(),
             **self._description(),
         }
         tensors = self._tensors() | self._scaling.tensors()
+        tensors |= {} if self._held_out is None else self._held_out.tensors()
         for name, module in self._parts().items():
             tensors |= {f"{name}/{key}": value for key, value in module.state_dict().items()}
         write_folder(Path(path), type(self).__name__, content, tensors)
@@ -239,6 +237,9 @@ class NodeClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             history = {"classifier": history}
         model.history_ = {stage: History(**values) for stage, values in history.items()}
         model.seconds_ = description["seconds"]
+        asked = MetricChoice(model.metric, "")  # all that older versions wrote
+        model.metric_choice_ = MetricChoice(**description.get("metric_choice", vars(asked)))
+        model._held_out = HeldOut.restore(description.get("held_out"), tensors)
         known = description["known"]
         model._known = KnownNodes(**{**known, "ids": known["ids"] and tuple(known["ids"])})
         model._scaling = Scaling.from_tensors(description["scaling"], tensors)

@@ -27,7 +27,9 @@ class BaselineClassifier(NodeClassifier):
         kind: ``mlp``, ``gcn``, ``gat``, ``appnp``, ``sage``, ``chebynet``, ``gprgnn``, ``jknet``, ``linkx``,
             ``acmgcn``, or ``structure`` (an MLP over features and adjacency rows).
         seed: Seed of all random numbers.
-        metric: Metric that the validation nodes select by: ``accuracy``, or ``roc_auc`` for two classes.
+        metric: Metric that the validation nodes select by: a name of
+            :data:`~otherhalf.training.metrics.METRICS`, or ``auto`` for accuracy, and for average precision
+            where one of two classes is rare.
         device: ``cpu`` or ``cuda``.
         scaling: Scaling of the features: ``auto``, ``none``, ``row`` or ``standard``.
         hidden: Width of the hidden layers. This and every argument below that is None has the value of GOAL's

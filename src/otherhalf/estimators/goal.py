@@ -35,7 +35,9 @@ class GOALClassifier(NodeClassifier):
     Args:
         preset: ``best`` or ``paper``. Every argument below that is None has the preset's value.
         seed: Seed of all random numbers; two fits with one seed on one machine are bit-equal.
-        metric: Metric that the validation nodes select by: ``accuracy``, or ``roc_auc`` for two classes.
+        metric: Metric that the validation nodes select by: a name of
+            :data:`~otherhalf.training.metrics.METRICS`, or ``auto`` for accuracy, and for average precision
+            where one of two classes is rare.
         device: ``cpu`` or ``cuda``.
         method: How the missing half is found: ``kernel`` (by leave-one-out, with an ensemble over both
             halves) or ``embedding`` (the paper's).
