@@ -31,6 +31,7 @@ def test_data_comes_after_the_commands_own_arguments_and_tables_last():
     assert names == [
         *("model", "data", "seed"),
         *("id", "label", "features", "source", "target", "directed"),
+        "unknown_edges",
     ]
     assert sizes.__name__ == "sizes"
     assert sizes.__doc__ == "Print the sizes of a graph."

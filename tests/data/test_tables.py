@@ -69,11 +69,48 @@ class TestDefaults:
         assert read_tables(*files(",a\n10,1\n20,2\n30,3\n")).ids.tolist() == [10, 20, 30]
 
 
+class TestNotes:
+    def test_a_list_takes_them_in_place_of_warnings(self, files):
+        paths = files(edges="from,to\n10,20\n20,10\n20,20\n20,30\n10,99\n")
+        notes = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            graph = read_tables(*paths, notes=notes)
+        assert (graph.num_edges, graph.dropped_repeats, graph.dropped_self_loops) == (2, 1, 1)
+        assert [note.split(": ", 1)[1] for note in notes] == [
+            "the reader dropped 1 of 5 edges because an end is not among the node ids, such as '99' in the "
+            "column 'to', row 5.",
+            "the reader dropped 1 edge from a node to itself.",
+            "the reader dropped 1 repeated edge and kept each once; the two directions of an edge count "
+            "as one.",
+        ]
+
+    def test_a_plain_table_needs_none(self, files):
+        notes = []
+        read_tables(*files(), notes=notes)
+        assert notes == []
+
+
+class TestUnknownEdges:
+    def test_added_nodes_have_no_label_and_median_features(self, files):
+        notes = []
+        paths = files(edges="from,to\n10,20\n10,99\n98.0,99\n")
+        graph = read_tables(*paths, unknown_edges="add", notes=notes)
+        assert graph.ids.tolist() == [10, 20, 30, 98, 99]
+        assert graph.y.tolist() == [1, 0, -1, -1, -1]
+        assert graph.x[3:].tolist() == [[2.5, 0], [2.5, 0]]
+        assert graph.edges.T.tolist() == [[0, 1], [0, 4], [3, 4]]
+        assert len(notes) == 2
+
+    def test_another_choice(self, files):
+        assert "unknown_edges is 'keep': choose one of drop, error, add" in refusal(
+            files(), unknown_edges="keep"
+        )
+
+
 class TestNamedColumns:
     def test_every_column_can_be_named(self, files):
-        paths = files(
-            "a,b,c,key,class\n1,2,3,u,0\n4,5,6,v,1\n", "weight,kind,end,start\n0.5,x,u,v\n0.5,y,u,v\n"
-        )
+        paths = files("a,b,c,key,class\n1,2,3,u,0\n4,5,6,v,1\n", "weight,kind,end,start\n0.5,x,u,v\n")
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             graph = read_tables(
@@ -88,15 +125,15 @@ class TestNamedColumns:
         assert graph.ids.tolist() == ["u", "v"]
         assert graph.x.tolist() == [[3, 1], [6, 4]]
         assert (graph.y.tolist(), graph.classes.tolist()) == ([0, 1], [0, 1])
-        assert (graph.edges.tolist(), graph.dropped_repeats) == ([[1], [0]], 1)
+        assert graph.edges.tolist() == [[1], [0]]
 
     def test_features_as_comma_separated_text(self, files):
         assert read_tables(*files(), features="b, a").x.tolist() == [[0, 1.5], [1, 2.5], [0, 3.5]]
 
     def test_one_named_end_leaves_the_first_other_column(self, files):
-        paths = files(edges="weight,from,to\n10,20,30\n")
-        graph = read_tables(*paths, source="to", directed=True)
-        assert graph.edges.tolist() == [[2], [0]]
+        paths = files(edges="weight,here,there\n10,20,30\n")
+        graph = read_tables(*paths, source="there", directed=True)
+        assert graph.edges.tolist() == [[2], [1]]
 
     def test_a_column_called_label_can_be_the_id(self, files):
         graph = read_tables(*files("label,a\n10,1\n20,2\n30,3\n"), id="label")
@@ -267,12 +304,12 @@ class TestRefusals:
             (
                 {"edges": "s,t\n10,20\n10,99\n20,7\n20,99\n"},
                 {},
-                "edges.csv: '99' in the column 't', row 2, is not among the node ids of .*nodes.csv, which "
-                "look like '10' (3 such rows): add the nodes or drop the edges",
+                "edges.csv: '99' in the column 't', row 2, is not among the node ids, which look like '10' "
+                "(3 of 4 edges have such an end): name the id column or the ends of the edges",
             ),
             (
                 {"edges": "s,t\n10,20\nten,20\n"},
-                {},
+                {"unknown_edges": "error"},
                 "'ten' in the column 's', row 2, is not among the node ids",
             ),
             ({"edges": "s,t\n10,10\n20,20\n"}, {}, "the graph has no edges (2 self loops were dropped)"),

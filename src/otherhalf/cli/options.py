@@ -38,6 +38,10 @@ Features = Annotated[str | None, typer.Option(help="Tables: feature columns, sep
 Source = Annotated[str | None, typer.Option(help="Tables: source column of the edge table.")]
 Target = Annotated[str | None, typer.Option(help="Tables: target column of the edge table.")]
 Directed = Annotated[bool, typer.Option("--directed", help="Tables, folders: keep the direction of edges.")]
+UnknownEdges = Annotated[
+    str,
+    typer.Option(help="Tables: drop edges to unknown ids, raise an error, or add nodes: drop, error or add."),
+]
 
 
 OpenGraph = Callable[[], Any]
@@ -51,6 +55,7 @@ def _about_tables(
     source: Source = None,
     target: Target = None,
     directed: Directed = False,
+    unknown_edges: UnknownEdges = "drop",
 ) -> None:
     """Declare the options about tables once, for all commands that take DATA."""
 

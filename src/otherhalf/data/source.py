@@ -7,23 +7,12 @@ from pathlib import Path
 from otherhalf.data.catalog import load, resolve
 from otherhalf.data.formats.geom_gcn import open_geom_gcn
 from otherhalf.data.synthetic import PREFIX
-from otherhalf.data.tables import read_tables
+from otherhalf.data.table_files import TABLE_ENDINGS
+from otherhalf.data.tables import Columns, read_tables
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 
-TABLE_ENDINGS = (".csv", ".tsv", ".parquet", ".gz", ".pq")
-
-
-@dataclass(frozen=True)
-class Columns:
-    """What the columns of the user's tables mean; None stands for the default of ``read_tables``."""
-
-    id: str | None = None
-    label: str | None = None
-    features: str | None = None
-    source: str | None = None
-    target: str | None = None
-    directed: bool = False
+__all__ = ["READERS", "Columns", "Reader", "open_data"]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,30 @@
+"""Parquet files as tables."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pandas as pd
+
+from otherhalf.data.files.table import UNNAMED
+from otherhalf.errors import InputError
+
+
+def read_parquet(path: Path) -> pd.DataFrame:
+    """Return the table; an index that pandas wrote is a column like the others."""
+    if find_spec("pyarrow") is None:
+        raise InputError(f"reading {path} needs pyarrow: run `pip install otherhalf[io]`, or give a CSV file")
+    from pyarrow import ArrowException
+
+    try:
+        cells = pd.read_parquet(path, engine="pyarrow")
+    except ArrowException as error:
+        raise InputError(f"{path} is not a Parquet file, or it is damaged: write it again") from error
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read ({error.strerror or error}): check its permissions, or write it again"
+        ) from error
+    if not isinstance(cells.index, pd.RangeIndex):
+        cells = cells.reset_index(
+            names=[name or f"{UNNAMED}{place}" for place, name in enumerate(cells.index.names)]
+        )
+    return cells

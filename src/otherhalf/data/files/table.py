@@ -1,0 +1,69 @@
+"""What every table offers, on disk or in memory: a name for messages, its columns, and its rows."""
+
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+from otherhalf.data.notes import listing
+from otherhalf.errors import InputError
+
+UNNAMED = "Unnamed: "
+"""What a column without a name is called, with its number behind it, as pandas does."""
+
+
+class Table:
+    """A table whose column names are known before its cells are read.
+
+    The names come first because they decide how the cells are read: an id column must be read as text,
+    or the id 007 would become the number 7.
+
+    Args:
+        name: What messages call the table, such as its path.
+        columns: The names of its columns; no name may occur twice.
+        notes: What was decided on the way, for the user; a reader adds its sentences here.
+    """
+
+    def __init__(self, name: str, columns: Sequence[str], notes: list[str] | None = None) -> None:
+        self.name = name
+        self.columns = list(columns)
+        self.notes: list[str] = [] if notes is None else notes
+        if len(set(self.columns)) < len(self.columns):
+            twice = next(column for column in self.columns if self.columns.count(column) > 1)
+            raise InputError(f"{self.name} has two columns called {twice!r}: rename one")
+
+    def read(self, text: Iterable[str]) -> pd.DataFrame:
+        """Return all rows. The columns ``text`` of a text file stay text and do not become numbers."""
+        rows = self._rows(set(text), None)
+        if len(rows) == 0:
+            raise InputError(f"{self.name} has column names but no rows: add the data")
+        return rows
+
+    def first_rows(self, count: int) -> pd.DataFrame:
+        """Return the first rows; every column of a text file is text."""
+        return self._rows(set(self.columns), count)
+
+    def unnamed(self, column: str) -> bool:
+        """Return whether the column has no name, like the row numbers that pandas writes by default."""
+        return column.startswith(UNNAMED)
+
+    def require(self, column: str, role: str) -> None:
+        """Raise InputError if there is no such column; ``role`` says what it is needed for."""
+        if column not in self.columns:
+            raise InputError(
+                f"{self.name} has no column {column!r} for the {role}: "
+                f"its columns are {listing(self.columns)}"
+            )
+
+    def _rows(self, text: set[str], count: int | None) -> pd.DataFrame:
+        raise NotImplementedError
+
+
+class MemoryTable(Table):
+    """A table whose cells are in memory, with their types."""
+
+    def __init__(self, name: str, cells: pd.DataFrame, notes: list[str] | None = None) -> None:
+        super().__init__(name, [str(column) for column in cells.columns], notes)
+        self._cells = cells.set_axis(self.columns, axis="columns")
+
+    def _rows(self, text: set[str], count: int | None) -> pd.DataFrame:
+        return self._cells if count is None else self._cells.head(count)

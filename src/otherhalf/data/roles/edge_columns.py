@@ -1,0 +1,180 @@
+"""Which two columns of a table are the ends of its edges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from otherhalf.data.files.table import Table
+from otherhalf.data.notes import listing
+from otherhalf.data.roles.ids import NodeIds
+from otherhalf.errors import InputError
+
+# Names are compared in small letters, without spaces and signs: "Source ID" is sourceid.
+KNOWN_PAIRS = (
+    ("source", "target"),
+    ("src", "dst"),
+    ("src", "tgt"),
+    ("src", "dest"),
+    ("from", "to"),
+    ("sourceid", "targetid"),
+    ("srcid", "dstid"),
+    ("fromid", "toid"),
+    ("sourcenode", "targetnode"),
+    ("fromnode", "tonode"),
+    ("fromnodeid", "tonodeid"),
+    ("u", "v"),
+    ("s", "t"),
+    ("i", "j"),
+    ("node1", "node2"),
+    ("nodea", "nodeb"),
+    ("id1", "id2"),
+    ("user1", "user2"),
+    ("head", "tail"),
+    ("citing", "cited"),
+    ("parent", "child"),
+    ("sender", "receiver"),
+    ("follower", "followee"),
+    ("startid", "endid"),
+    ("startnode", "endnode"),
+    ("start", "end"),
+)
+"""Names of the two ends of an edge, source first; an earlier pair goes before a later one."""
+
+_NEVER_AN_END = {
+    *("id", "edgeid", "index", "weight", "w", "weights", "value", "count", "score", "type", "kind", "label"),
+    *("relation", "rel", "time", "timestamp", "date", "year", "since"),
+}
+_SAMPLE_ROWS = 1000
+
+
+def edge_columns(
+    table: Table, ids: NodeIds, source: str | None, target: str | None, notes: list[str]
+) -> tuple[str, str]:
+    """Return the columns of the two ends: those named, those of known names, or else the first two.
+
+    A guess is checked with the first rows: most of their cells must be node ids.
+
+    Args:
+        table: The table of edges.
+        ids: The ids of the nodes.
+        source: Column that the user named, if any.
+        target: Likewise, for the other end.
+        notes: A sentence is added here if the columns are a guess.
+    """
+    for column, role in ((source, "source"), (target, "target")):
+        if column is not None:
+            table.require(column, role)
+    if len(table.columns) < 2:
+        raise InputError(
+            f"{table.name} has only the column {table.columns[0]!r}: an edge needs two, source and target"
+        )
+    if source is not None and source == target:
+        raise InputError(f"the column {source!r} cannot be both ends of an edge: name two different columns")
+    if source is not None and target is not None:
+        return source, target
+    sample = _Sample(table, ids)
+    known = [pair for pair in _known_pairs(table) if _agrees(pair, source, target)]
+    fitting = [pair for pair in known if sample.fits(pair)]
+    if fitting:
+        _note_other_pairs(table, fitting, notes)
+        return fitting[0]
+    guess = _first_two(table, source, target)
+    if guess is not None and sample.fits(guess):
+        if source is None and target is None:
+            _check_header(table, guess, ids)
+        ends = " to ".join(repr(end) for end in guess)
+        notes.append(
+            f"{table.name}: the edges were taken to go from the column {ends}; name the columns with source "
+            "and target if that is wrong."
+        )
+        return guess
+    if known:
+        return known[0]  # its cells are no node ids, which the next step says with an example
+    if guess is None or len(table.columns) > 2:
+        raise InputError(_no_ends(table, sample))
+    _check_header(table, guess, ids)
+    return guess
+
+
+class _Sample:
+    """The first rows of a table, and which of its columns hold node ids."""
+
+    def __init__(self, table: Table, ids: NodeIds) -> None:
+        self.table, self.ids = table, ids
+        self.rows = table.first_rows(_SAMPLE_ROWS)
+
+    def fits(self, pair: tuple[str, str]) -> bool:
+        """Return whether most rows have node ids in both columns."""
+        if len(self.rows) == 0:
+            return True  # reading the table says that it is empty
+        first, second = (self.ids.known(self.table, self.rows[end]) for end in pair)
+        return bool(np.mean(first & second) >= 0.5)
+
+    def columns_of_ids(self) -> list[str]:
+        """Return the columns that could be an end."""
+        return [
+            column
+            for column in self.table.columns
+            if np.mean(self.ids.known(self.table, self.rows[column])) >= 0.5
+        ]
+
+
+def _plain(column: str) -> str:
+    return "".join(sign for sign in column.casefold() if sign.isalnum())
+
+
+def _known_pairs(table: Table) -> list[tuple[str, str]]:
+    columns: dict[str, str] = {}
+    for column in sorted(table.columns, key=lambda name: name != _plain(name)):
+        columns.setdefault(_plain(column), column)
+    return [(columns[a], columns[b]) for a, b in KNOWN_PAIRS if a in columns and b in columns]
+
+
+def _agrees(pair: tuple[str, str], source: str | None, target: str | None) -> bool:
+    return source in (None, pair[0]) and target in (None, pair[1])
+
+
+def _first_two(table: Table, source: str | None, target: str | None) -> tuple[str, str] | None:
+    """Return the named end and the first other column, or the first two columns."""
+    free = [
+        column
+        for column in table.columns
+        # The row numbers that pandas writes have no name.
+        if column not in (source, target)
+        and not table.unnamed(column)
+        and _plain(column) not in _NEVER_AN_END
+    ]
+    needed = (source is None) + (target is None)
+    if len(free) < needed:
+        free = [column for column in table.columns if column not in (source, target)]
+    if len(free) < needed:
+        return None
+    return source or free.pop(0), target or free.pop(0)
+
+
+def _check_header(table: Table, pair: tuple[str, str], ids: NodeIds) -> None:
+    if (ids.find(pd.Series(pair)) >= 0).all():
+        raise InputError(
+            f"the first line of {table.name} is the edge {pair[0]}, {pair[1]}, not column names: "
+            "add a line such as source,target above it, or name the columns with source and target"
+        )
+
+
+def _note_other_pairs(table: Table, fitting: list[tuple[str, str]], notes: list[str]) -> None:
+    others = [column for pair in fitting[1:] for column in pair if column not in fitting[0]]
+    if others:
+        ends = " to ".join(repr(end) for end in fitting[0])
+        notes.append(
+            f"{table.name}: the edges go from the column {ends}; the columns "
+            f"{listing(dict.fromkeys(others))} hold node ids too and are not used."
+        )
+
+
+def _no_ends(table: Table, sample: _Sample) -> str:
+    columns = sample.columns_of_ids()
+    hint = f" (node ids are in {listing(columns)})" if columns else ""
+    return (
+        f"it is not clear which columns of {table.name} are the ends of the edges: its columns are "
+        f"{listing(table.columns)}{hint}; name two of them with source and target"
+    )

@@ -1,0 +1,60 @@
+import bz2
+import gzip
+import lzma
+from pathlib import Path
+
+import pytest
+
+from otherhalf.data.files import compressed
+from otherhalf.data.files.compressed import check_file, open_bytes, unreadable, without_packing
+from otherhalf.errors import InputError
+
+TEXT = b"id,a\nu,1\n" * 1000
+
+
+def zstandard(content):
+    pa = pytest.importorskip("pyarrow")
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(content)
+    return sink.getvalue().to_pybytes()
+
+
+@pytest.mark.parametrize(
+    ("ending", "pack"),
+    [
+        ("", bytes),
+        (".gz", gzip.compress),
+        (".bz2", bz2.compress),
+        (".xz", lzma.compress),
+        (".ZST", zstandard),
+    ],
+)
+def test_every_packing_gives_the_same_bytes(tmp_path, ending, pack):
+    path = tmp_path / f"t.csv{ending}"
+    path.write_bytes(pack(TEXT))
+    with open_bytes(path) as opened:
+        assert opened.read() == TEXT
+
+
+def test_without_pyarrow(tmp_path, monkeypatch):
+    monkeypatch.setattr(compressed, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"needs pyarrow: run `pip install otherhalf\[io\]`, or unpack"):
+        open_bytes(tmp_path / "t.csv.zst")
+
+
+@pytest.mark.parametrize("name", ["A.csv", "a.CSV.gz", "a.csv.bz2", "a.csv.xz", "a.csv.zst"])
+def test_without_packing(name):
+    assert without_packing(name) == "a.csv"
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(InputError, match=r"no.csv does not exist: check the path"):
+        check_file(tmp_path / "no.csv", "a .csv file")
+    with pytest.raises(InputError, match=r"is not a file: give the path of a .csv file"):
+        check_file(tmp_path, "a .csv file")
+
+
+def test_one_sentence_for_a_damaged_file():
+    message = str(unreadable(Path("t.csv"), EOFError()))
+    assert message == "t.csv cannot be read (EOFError): check its permissions, or write it again"

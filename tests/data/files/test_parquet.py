@@ -1,0 +1,33 @@
+import pandas as pd
+import pytest
+
+from otherhalf.data.files import parquet
+from otherhalf.data.files.parquet import read_parquet
+from otherhalf.errors import InputError
+
+
+def test_a_named_index_is_a_column(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": [1, 2]}, index=pd.Index(["u", "v"], name="id")).to_parquet(path)
+    assert read_parquet(path)["id"].tolist() == ["u", "v"]
+
+
+def test_an_index_without_name_is_a_column_without_name(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": [1]}, index=[17]).to_parquet(path)
+    assert read_parquet(path).columns.tolist() == ["Unnamed: 0", "a"]
+
+
+def test_not_parquet(tmp_path):
+    path = tmp_path / "t.parquet"
+    path.write_text("id,a\n")
+    with pytest.raises(
+        InputError, match=r"t.parquet is not a Parquet file, or it is damaged: write it again"
+    ):
+        read_parquet(path)
+
+
+def test_without_pyarrow(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"t.parquet needs pyarrow: run `pip install otherhalf\[io\]`"):
+        read_parquet(tmp_path / "t.parquet")

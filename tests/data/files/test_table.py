@@ -1,0 +1,32 @@
+import pandas as pd
+import pytest
+
+from otherhalf.data.files.table import MemoryTable, Table
+from otherhalf.errors import InputError
+
+
+def test_a_table_in_memory_keeps_its_types_and_names_columns_by_text():
+    table = MemoryTable("the table", pd.DataFrame({0: [1, 2, 3], "b": ["x", "y", "z"]}))
+    assert table.columns == ["0", "b"]
+    assert table.read(["0"])["0"].tolist() == [1, 2, 3]
+    assert table.first_rows(2)["b"].tolist() == ["x", "y"]
+
+
+def test_names_are_distinct():
+    with pytest.raises(InputError, match="the table has two columns called 'a': rename one"):
+        Table("the table", ["a", "b", "a"])
+
+
+def test_rows_are_needed():
+    with pytest.raises(InputError, match="t has column names but no rows: add the data"):
+        MemoryTable("t", pd.DataFrame({"a": []})).read([])
+
+
+def test_a_column_is_required_by_name():
+    with pytest.raises(InputError, match="t has no column 'x' for the label: its columns are a, b"):
+        MemoryTable("t", pd.DataFrame({"a": [1], "b": [2]})).require("x", "label")
+
+
+def test_columns_without_name():
+    table = MemoryTable("t", pd.DataFrame({"Unnamed: 0": [1], "b": [2]}))
+    assert [table.unnamed(column) for column in table.columns] == [True, False]
