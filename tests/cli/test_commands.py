@@ -12,6 +12,7 @@ import torch
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators.presets import preset_settings
 from otherhalf.graph import Graph
+from otherhalf.system.version import VERSION
 from otherhalf.training.loop import TrainingSettings
 
 CSBM = "csbm:nodes=120,classes=3,features=6,homophily=0.1,signal=3"
@@ -121,13 +122,34 @@ class TestJson:
         assert all(set(layer) == {"alpha", "beta", "gamma", "delta"} for layer in result["coefficients"])
         assert (result["seed"], result["split"], result["preset"]) == (2, "quota", "paper")
         assert result["epochs"] == 4
+        assert set(result["metrics"]) == set(result["majority"]) == {"val", "test"}
+        assert result["metrics"]["test"]["accuracy"] == result["test_accuracy"]
+        assert result["metrics"]["val"]["accuracy"] == result["val_accuracy"]
+        assert result["metrics"]["test"]["top_3"] is None
+        assert (result["metric"], result["threshold"]) == ("accuracy", None)
+        assert result["metric_reason"] == "The metric is accuracy, because there are 3 classes."
+        test = result["evaluation"]["test"]
+        assert [row["class"] for row in test["per_class"]] == [0, 1, 2]
+        assert sum(map(sum, test["confusion"])) == test["nodes"]
+
+    @pytest.mark.usefixtures("brief")
+    def test_fit_by_another_metric(self, run):
+        result = answer(run("fit", CSBM, "--json", "--metric", "macro_f1"))
+        assert (result["metric"], result["metric_reason"]) == (
+            "macro_f1",
+            "The metric is macro F1, as asked for.",
+        )
 
     @pytest.mark.usefixtures("brief")
     def test_predict(self, run, tmp_path):
         answer(run("fit", CSBM, "--json", "--out", tmp_path / "model"))
         result = answer(run("predict", tmp_path / "model", CSBM, "--out", tmp_path / "p.csv", "--json"))
         assert (result["nodes"], result["new_nodes"]) == (120, 0)
-        assert (tmp_path / "p.csv").read_bytes() == (tmp_path / "model" / "predictions.csv").read_bytes()
+        now, then = (
+            pd.read_csv(path) for path in (tmp_path / "p.csv", tmp_path / "model" / "predictions.csv")
+        )
+        assert set(then["part"]) == {"train", "val", "test"}  # which only the fit knows
+        assert now.equals(then.drop(columns="part"))
 
     def test_datasets(self, run, tmp_path, monkeypatch):
         monkeypatch.setenv("OTHERHALF_DATA", str(tmp_path))
@@ -171,11 +193,31 @@ class TestText:
         status, out, err = run("fit", CSBM, "--out", tmp_path)
         assert (status, err) == (0, "")
         assert f"Model, result and predictions are in {tmp_path}." in out
+        assert "The metric is accuracy, because there are 3 classes.\n" in out
+        assert "On 24 test nodes:\n" in out
+        assert "majority class" in out
+        assert "true \\ predicted" in out
 
     def test_datasets(self, run):
         status, out, err = run("datasets")
         assert (status, err) == (0, "")
         assert all(name in out for name in ("cora", "squirrel_filtered", "csbm:nodes=1000"))
+
+    def test_version(self, run):
+        assert run("--version") == (0, f"otherhalf {VERSION}\n", "")
+
+    @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+    def test_completion(self, run, shell, tmp_path, monkeypatch):
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+        status, out, _ = run("--install-completion", shell)
+        assert status == 0
+        assert "completion installed" in out
+        assert any(path.is_file() for path in tmp_path.rglob("*otherhalf*"))
+        monkeypatch.setenv("_OTHERHALF_COMPLETE", "complete_bash")
+        monkeypatch.setenv("COMP_WORDS", "otherhalf diag")
+        monkeypatch.setenv("COMP_CWORD", "1")
+        assert run()[:2] == (0, "diagnose\n")
 
     def test_no_command_shows_the_help(self, run):
         status, out, err = run()
@@ -245,6 +287,8 @@ class TestWrongInput:
                 "follow must be one of ks, labels, homophily, heterophily, not 'me'",
             ),
             (("fit", CSBM, "--device", "tpu"), "the device 'tpu' cannot be used here"),
+            (("fit", CSBM, "--metric", "f1"), "metric must be one of accuracy, roc_auc, "),
+            (("fit", CSBM, "--metric", "top_3"), "top-3 accuracy needs at least 4 classes"),
             (("complement", CSBM, "--device", "tpu"), "the device 'tpu' cannot be used here"),
             (
                 ("complement", CSBM, "--follow", "me"),

@@ -89,3 +89,25 @@ def test_progress_is_for_terminals(monkeypatch):
     with console.progress() as on_step:
         on_step("head", 1, 4)
         on_step("head", 4, 4)
+
+
+def test_bars_have_words_and_end_full_where_a_training_stops_early(monkeypatch):
+    from rich import progress
+
+    made = []
+
+    class Seen(progress.Progress):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            made.append(self)
+
+    monkeypatch.setattr(progress, "Progress", Seen)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with console.progress() as on_step:
+        (bars,) = made
+        on_step("race-appnp-0", 3, 100)
+        assert [(task.description, task.percentage) for task in bars.tasks] == [("trying appnp", 3.0)]
+        on_step("member-goal-0", 20, 200)
+        assert [task.percentage for task in bars.tasks] == [100.0, 10.0]
+        on_step("member-goal-0", 30, 200)
+    assert [task.percentage for task in bars.tasks] == [100.0, 100.0]

@@ -7,7 +7,7 @@ import pytest
 from otherhalf.data import predictions
 from otherhalf.data.predictions import check_predictions_file, write_predictions
 from otherhalf.errors import InputError
-from otherhalf.graph import Graph
+from otherhalf.graph import Graph, Split
 
 CLASSES = np.array(["blue", "red"])
 LABELS = np.array(["red", "blue", "red"])
@@ -61,6 +61,39 @@ def test_whole_number_classes_and_nodes_without_ids(tmp_path):
     ]
 
 
+class TestWhatIsKnown:
+    """The true class, the part of the split and the id's own name, where they are known."""
+
+    LABELLED = Graph(edges=[[0, 1], [1, 2]], x=np.eye(3), y=["red", "", "blue"])
+
+    def test_label_part_and_set(self, tmp_path):
+        parts = Split([0], [2], [])
+        options = {"id_name": "paper", "split": parts, "sets": ["red", "blue|red", "red"]}
+        write_predictions(tmp_path / "p.csv", self.LABELLED, LABELS, PROBABILITIES, CLASSES, **options)
+        assert (tmp_path / "p.csv").read_text().splitlines() == [
+            "paper,prediction,confidence,label,part,set,p_blue,p_red",
+            "0,red,0.75,red,train,red,0.25,0.75",
+            "1,blue,0.5,,,blue|red,0.5,0.5",
+            "2,red,1.0,blue,val,red,0.0,1.0",
+        ]
+
+    def test_an_id_named_as_another_column(self, tmp_path):
+        for name in ("prediction", "p_red", "label"):
+            write_predictions(tmp_path / "p.csv", self.LABELLED, LABELS, PROBABILITIES, CLASSES, id_name=name)
+            header = (tmp_path / "p.csv").read_text().splitlines()[0]
+            assert header == "id,prediction,confidence,label,p_blue,p_red"
+
+    @pytest.mark.parametrize("name", ["p.csv", "p.parquet"])
+    def test_whole_numbers_with_gaps_stay_whole(self, tmp_path, name):
+        graph = Graph(edges=[[0, 1], [1, 2]], x=np.eye(3), y=[7, -1, 3])
+        path = tmp_path / name
+        write_predictions(path, graph, [7, 3, 7], PROBABILITIES, [3, 7])
+        if name.endswith("csv"):
+            assert [row.split(",")[3] for row in path.read_text().splitlines()] == ["label", "7", "", "3"]
+        else:
+            assert pd.read_parquet(path)["label"].dropna().tolist() == [7, 3]
+
+
 def test_the_check_returns_the_ending_and_writes_nothing(tmp_path):
     assert check_predictions_file(tmp_path / "new" / "p.TSV.gz") == ".tsv"
     assert list((tmp_path / "new").iterdir()) == []
@@ -89,6 +122,14 @@ class TestRefusals:
     def test_label_that_is_no_class(self, tmp_path, graph):
         message = self.refusal(tmp_path / "p.csv", graph, labels=np.array(["red", "green", "red"]))
         assert "the predicted label 'green' is not among the classes" in message
+
+    @pytest.mark.parametrize("row", [[0.5, 0.4], [np.nan, 1.0], [np.inf, 0.0], [1.5, -0.5], [0.0, 0.0]])
+    def test_rows_that_are_no_probabilities(self, tmp_path, graph, row):
+        probabilities = PROBABILITIES.copy()
+        probabilities[1] = row
+        message = self.refusal(tmp_path / "p.csv", graph, probabilities=probabilities)
+        assert "the probabilities of the node 'b,c' are not probabilities" in message
+        assert list(tmp_path.iterdir()) == []
 
     def test_place_that_cannot_be_written(self, tmp_path, graph):
         (tmp_path / "file").write_text("")

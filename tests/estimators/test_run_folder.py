@@ -17,6 +17,7 @@ from otherhalf import GOALClassifier, Graph, InputError, Split, load, split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators.run_folder import fit_into, summary
 from otherhalf.training import loop
+from otherhalf.training.metrics import all_metrics
 
 SBM = contextual_sbm(num_nodes=150, num_classes=3, num_features=6, homophily=0.1, signal=2.0, seed=4)
 GRAPH = Graph(edges=SBM.edges, x=SBM.x, y=SBM.y, ids=[f"n{i}" for i in range(150)], name="small")
@@ -129,6 +130,45 @@ class TestFinished:
         result = fit_into(quick(epochs=1), GRAPH, everyone, None)
         assert result["test_accuracy"] is None
         assert "test unknown" in summary(result)
+        assert all(value is None for value in result["metrics"]["test"].values())
+        assert "On 30 validation nodes, which also selected the model:" in summary(result)
+
+    def test_the_columns_of_the_predictions(self, finished, tmp_path):
+        header = (finished[0] / "predictions.csv").read_text().splitlines()[0]
+        assert header == "id,prediction,confidence,label,part,p_0,p_1,p_2"
+        fit_into(quick(epochs=1), GRAPH, SPLIT, tmp_path, id_name="paper")
+        assert (
+            (tmp_path / "predictions.csv").read_text().startswith("paper,prediction,confidence,label,part,")
+        )
+
+    def test_every_metric_beside_the_majority(self, finished):
+        result, probabilities = finished[1], GOALClassifier.load(finished[0]).predict_proba(GRAPH)
+        train = np.bincount(GRAPH.y[SPLIT.train])
+        for name, part in (("val", SPLIT.val), ("test", SPLIT.test)):
+            expected = all_metrics(probabilities[part], GRAPH.y[part], GRAPH.classes)
+            assert result["metrics"][name] == pytest.approx(expected)
+            assert result["majority"][name]["accuracy"] == np.mean(GRAPH.y[part] == train.argmax())
+
+    def test_a_result_of_an_older_version_has_a_summary(self, finished):
+        new = {"metric", "metric_reason", "metrics", "majority", "evaluation", "threshold"}
+        old = {key: value for key, value in finished[1].items() if key not in new}
+        assert summary(old).splitlines() == [
+            line for line in summary(finished[1]).splitlines() if line in summary(old).splitlines()
+        ]
+        assert "Accuracy: validation" in summary(old)
+
+    def test_a_rare_class(self):
+        rng = np.random.default_rng(0)
+        y = (np.arange(200) % 20 == 0).astype(int)
+        x = rng.normal(size=(200, 4)) + y[:, None]
+        graph = Graph(edges=rng.integers(0, 200, (2, 400)), x=x, y=y)
+        result = fit_into(quick(epochs=5, metric="auto"), graph, split(graph, "stratified"), None)
+        assert result["metric"] == "average_precision"
+        assert result["majority"]["test"]["average_precision"] == pytest.approx(0.05)
+        assert 0 <= result["threshold"] <= 1
+        text = summary(result)
+        assert "Average precision: validation " in text
+        assert "The metric is average precision, because the rarer of the two classes has only 5.0%" in text
 
     @pytest.mark.parametrize(
         ("model", "graph", "parts"),
@@ -185,7 +225,7 @@ class TestKilled:
         assert {path.name for path in tmp_path.iterdir()} == FILES | {weights(tmp_path)[0]}
 
     def test_killed_while_the_outcome_is_written(self, finished, tmp_path, monkeypatch):
-        def kill(*_):
+        def kill(*_, **__):
             raise Killed
 
         monkeypatch.setattr("otherhalf.estimators.run_folder.write_predictions", kill)
@@ -266,7 +306,7 @@ def test_sigkill(tmp_path):
         assert not (killed / "result.json").exists()
     last = command("fit", data, "--fast", "--out", str(killed), "--resume", "--json")
     graph = load(data)
-    undisturbed = fit_into(GOALClassifier(fast=True), graph, split(graph), whole)
+    undisturbed = fit_into(GOALClassifier(fast=True, metric="auto"), graph, split(graph), whole)
     out, err = last.communicate(timeout=120)
     assert (last.returncode, err) == (0, b"")
     assert out.count(b"\n") == 1  # the object alone, whatever libraries print when they are loaded

@@ -1,13 +1,12 @@
 """The command line: parse, call the library, print. Heavy imports wait until a command runs."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from otherhalf.cli.console import progress, run
+from otherhalf.cli.console import print_result, progress, run, set_threads
 from otherhalf.cli.experiments import compare, reproduce, search
 from otherhalf.cli.options import (
     Device,
@@ -21,16 +20,33 @@ from otherhalf.cli.options import (
     Threads,
     takes_data,
 )
+from otherhalf.cli.predict import predict
 from otherhalf.errors import InputError
 from otherhalf.system.process import keep_freed_memory
+from otherhalf.system.version import VERSION
 
 app = typer.Typer(
     help="Learn the missing half of a graph and classify its nodes with both halves.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"otherhalf {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave."),
+    ] = False,
+) -> None:
+    """Learn the missing half of a graph and classify its nodes with both halves."""
 
 
 @app.command()
@@ -58,7 +74,7 @@ def diagnose(
     from otherhalf.diagnosis.duplicate_audit import audit_duplicates
     from otherhalf.diagnosis.verdict import diagnose as run_diagnosis
 
-    _set_threads(threads)
+    set_threads(threads)
     if device != "cpu":  # nothing here computes on it, but a typo must not pass; torch is slow to import
         from otherhalf.system.device import usable_device
 
@@ -76,7 +92,7 @@ def diagnose(
         audit = audit_duplicates(graph, parts)
         values["duplicates"] = audit.to_dict()
         text = "\n".join(filter(None, [text, audit.warning]))
-    _print(values, text, as_json)
+    print_result(values, text, as_json)
 
 
 @app.command()
@@ -98,7 +114,7 @@ def complement(
     from otherhalf.estimators.find import find_missing_half
     from otherhalf.system.atomic import check_place
 
-    _set_threads(threads)
+    set_threads(threads)
     graph = open_graph()
     parts = make_split(graph, split, seed)
     if out is not None:
@@ -139,7 +155,7 @@ def complement(
         f"{half.seconds['total']:.1f} s; "
         + (f"written to {out}." if out else "give --out half.npz to keep it.")
     )
-    _print(result, text, as_json)
+    print_result(result, text, as_json)
 
 
 @app.command()
@@ -161,6 +177,14 @@ def fit(
         bool,
         typer.Option("--refit", help="In the end, fit once more to training and validation nodes together."),
     ] = False,
+    metric: Annotated[
+        str,
+        typer.Option(
+            help="What the validation nodes select by: auto (accuracy, or average_precision where one of two "
+            "classes is rare), accuracy, roc_auc, average_precision, balanced_accuracy, macro_f1, top_3, "
+            "log_loss, calibration_error."
+        ),
+    ] = "auto",
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue a fit into --out that was stopped.")
     ] = False,
@@ -172,7 +196,7 @@ def fit(
     from otherhalf.data.splits import split as make_split
     from otherhalf.estimators.run_folder import fit_into, summary
 
-    _set_threads(threads)
+    set_threads(threads)
     if resume and out is None:
         raise InputError("--resume continues a fit in a folder: give the folder with --out")
     graph = open_graph()
@@ -180,40 +204,21 @@ def fit(
     from otherhalf.estimators.goal import GOALClassifier
 
     model = GOALClassifier(
-        preset, seed=seed, follow=follow, method=method, fast=fast, refit=refit, device=device
+        preset,
+        seed=seed,
+        follow=follow,
+        method=method,
+        metric=metric,
+        fast=fast,
+        refit=refit,
+        device=device,
     )
     with progress() as on_step:
         result = fit_into(model, graph, parts, out, resume=resume, on_step=on_step)
-    _print(result, summary(result), as_json)
+    print_result(result, summary(result), as_json)
 
 
-@app.command()
-@takes_data
-def predict(
-    open_graph: OpenGraph,
-    model: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `fit --out` wrote.")],
-    out: Annotated[Path, typer.Option(help="Where to write the predictions: .csv or .parquet.")],
-    as_json: Json = False,
-    threads: Threads = None,
-    device: Device = "cpu",
-) -> None:
-    """Predict the class of every node of the fitted graph, or of that graph with nodes and edges added."""
-    _set_threads(threads)
-    from otherhalf.data.predictions import check_predictions_file, write_predictions
-    from otherhalf.estimators.goal import GOALClassifier
-
-    check_predictions_file(out)  # before the computation, not after it
-    fitted = GOALClassifier.load(model)
-    fitted.device = device
-    graph = open_graph()
-    probabilities = fitted.predict_proba(graph)
-    labels = fitted.classes_[probabilities.argmax(axis=1)]
-    write_predictions(out, graph, labels, probabilities, fitted.classes_)
-    new = graph.num_nodes - fitted.num_known_
-    result = {"nodes": graph.num_nodes, "new_nodes": new, "out": str(out)}
-    _print(result, f"{graph.num_nodes} predictions ({new} for new nodes) written to {out}.", as_json)
-
-
+app.command()(predict)
 app.command()(compare)
 app.command()(reproduce)
 app.command()(search)
@@ -232,7 +237,7 @@ def datasets(as_json: Json = False) -> None:
         ]
         rows.append({**vars(entry), "file": files[0] if files else None})
     if as_json:
-        _print({"datasets": rows}, "", as_json)
+        print_result({"datasets": rows}, "", as_json)
         return
     from rich.console import Console
     from rich.table import Table
@@ -254,17 +259,6 @@ def main() -> None:
     """Run the command line. Exit status: 0 done, 2 the input is wrong, 1 anything else."""
     keep_freed_memory()
     run(app)
-
-
-def _set_threads(threads: int | None) -> None:
-    if threads is not None:
-        import torch
-
-        torch.set_num_threads(threads)
-
-
-def _print(values: dict[str, Any], text: str, as_json: bool) -> None:
-    print(json.dumps(values) if as_json else text)
 
 
 def _number(value: Any) -> str:

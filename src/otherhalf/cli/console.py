@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
 from collections.abc import Iterator
@@ -45,22 +46,47 @@ def run(app: typer.Typer) -> NoReturn:
 
 @contextmanager
 def progress() -> Iterator[OnStep | None]:
-    """Show a progress bar for each stage on standard error if it is a terminal."""
+    """Show a progress bar for each stage on standard error if it is a terminal.
+
+    Stages follow each other, so a stage is over when another one begins: its bar is then full, also where a
+    training stopped early.
+    """
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
     from rich.progress import Progress
 
+    from otherhalf.cli.stages import in_words
+
     with Progress(console=Console(stderr=True), transient=True) as bars:
         tasks: dict[str, Any] = {}
 
         def on_step(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total)
-            bars.update(tasks[stage], completed=done)
+                fill()
+                tasks[stage] = bars.add_task(in_words(stage), total=total)
+            bars.update(tasks[stage], completed=done, total=total)
+
+        def fill() -> None:
+            for task in bars.tasks:
+                bars.update(task.id, completed=task.total)
 
         yield on_step
+        fill()
+
+
+def set_threads(threads: int | None) -> None:
+    """Set the number of threads of torch, if one is given."""
+    if threads is not None:
+        import torch
+
+        torch.set_num_threads(threads)
+
+
+def print_result(values: dict[str, Any], text: str, as_json: bool) -> None:
+    """Print a result on standard output: as one JSON object, or as text."""
+    print(json.dumps(values) if as_json else text)
 
 
 def _leave(status: int, message: str) -> NoReturn:

@@ -1,5 +1,6 @@
 """Predictions as a table that other programs can read."""
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,12 @@ import pandas as pd
 
 from otherhalf.data.table_files import SEPARATORS, file_ending
 from otherhalf.errors import InputError
-from otherhalf.graph import Graph
+from otherhalf.graph import Graph, Split
+from otherhalf.system.arrays import UNKNOWN
 from otherhalf.system.atomic import atomic_write, check_place
+
+SUM_ERROR = 1e-3
+"""Most that the probabilities of a node may differ from 1 in their sum: they are float32."""
 
 
 def check_predictions_file(path: str | Path) -> str:
@@ -25,8 +30,21 @@ def check_predictions_file(path: str | Path) -> str:
     return ending
 
 
-def write_predictions(path: str | Path, graph: Graph, labels: Any, probabilities: Any, classes: Any) -> None:
+def write_predictions(
+    path: str | Path,
+    graph: Graph,
+    labels: Any,
+    probabilities: Any,
+    classes: Any,
+    *,
+    id_name: str = "id",
+    split: Split | None = None,
+    sets: Sequence[str] | None = None,
+) -> None:
     """Write one row per node: ``id``, ``prediction``, ``confidence`` and ``p_<class>`` for every class.
+
+    Before the probabilities are ``label``, the true class where it is known, if the graph has labels;
+    ``part`` (``train``, ``val`` or ``test``), if the split is given; and ``set``, if sets are given.
 
     Args:
         path: ``.csv``, ``.tsv`` (also ``.gz``) or ``.parquet``; the file is written completely or not at all.
@@ -35,6 +53,9 @@ def write_predictions(path: str | Path, graph: Graph, labels: Any, probabilities
         probabilities: ``[N, C]``, the columns in the order of ``classes``. The confidence is that of the
             predicted class.
         classes: ``[C]`` class names.
+        id_name: Name of the column of ids; ``id`` if another column has that name.
+        split: The split of the fit.
+        sets: ``[N]`` prediction sets as text.
     """
     path = Path(path).expanduser()
     ending = check_predictions_file(path)
@@ -51,13 +72,15 @@ def write_predictions(path: str | Path, graph: Graph, labels: Any, probabilities
             f"the predicted label {str(labels[np.argmin(places)])!r} is not among the classes: "
             "predict with the classes the model was trained on"
         )
+    _check_probabilities(graph, probabilities)
     columns = {
-        "id": graph.node_names(),
         "prediction": labels,
         "confidence": probabilities[np.arange(n), places],
+        **_known_columns(graph, split),
+        **({} if sets is None else {"set": list(sets)}),
         **{f"p_{name}": probabilities[:, place] for place, name in enumerate(classes)},
     }
-    table = pd.DataFrame(columns)
+    table = pd.DataFrame({"id" if id_name in columns else id_name: graph.node_names(), **columns})
     try:
         with atomic_write(path) as temporary:
             if ending in SEPARATORS:
@@ -68,3 +91,31 @@ def write_predictions(path: str | Path, graph: Graph, labels: Any, probabilities
         raise InputError(
             f"{path} cannot be written ({error.strerror or error}): choose another folder"
         ) from error
+
+
+def _known_columns(graph: Graph, split: Split | None) -> dict[str, Any]:
+    """Return the columns of what was known before: labels, if there are any, and parts of the split."""
+    columns: dict[str, Any] = {}
+    if len(graph.labelled):
+        names = np.array([*graph.classes.tolist(), None], dtype=object)
+        columns["label"] = names[np.where(graph.y == UNKNOWN, len(names) - 1, graph.y)]
+    if split is not None:
+        parts = np.full(graph.num_nodes, None, dtype=object)
+        for part in ("train", "val", "test"):
+            parts[getattr(split, part)] = part
+        columns["part"] = parts
+    return columns
+
+
+def _check_probabilities(graph: Graph, probabilities: np.ndarray[Any, Any]) -> None:
+    """Raise InputError with the name of a node whose probabilities are not finite or do not sum to 1."""
+    sums = probabilities.sum(axis=1, dtype=np.float64)
+    right = np.isfinite(probabilities).all(axis=1) & (probabilities >= 0).all(axis=1)
+    right &= np.abs(sums - 1) <= SUM_ERROR  # false for NaN
+    if not right.all():
+        node = int(np.argmin(right))
+        raise InputError(
+            f"the probabilities of the node {str(graph.node_names()[node])!r} are not probabilities (their "
+            f"sum is {sums[node]:.4g}), and nothing was written: check its features for extreme values, or "
+            "fit again"
+        )

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from otherhalf.errors import InputError
 from otherhalf.estimators.conformal import Calibration
+from otherhalf.estimators.decision import Decision
 from otherhalf.estimators.given import GraphLike, as_graph, codes_among
 from otherhalf.estimators.held_out import HeldOut, decision_of, kept
 from otherhalf.system.arrays import UNKNOWN, FloatArray, IntArray
@@ -40,6 +41,11 @@ class FromProbabilities(ABC):
         codes = self.decide(self.predict_proba(graph), threshold)
         return np.asarray(self.classes_[codes])
 
+    @property
+    def decision_(self) -> Decision | None:
+        """The threshold that the validation nodes chose; None with more classes, or before any prediction."""
+        return None if self._held_out is None else self._held_out.decision
+
     def decide(self, probabilities: FloatArray, threshold: float | str | None = None) -> IntArray:
         """Return the ``[N]`` codes that :meth:`predict` makes of class probabilities."""
         if threshold is None:
@@ -63,7 +69,7 @@ class FromProbabilities(ABC):
         graph = as_graph(graph)
         probabilities = self.predict_proba(graph)
         if calibration is None:
-            return kept(self._held_out, "prediction sets").calibration.sets(probabilities, coverage)
+            return self.sets_of(probabilities, coverage)
         nodes = np.asarray(calibration)
         codes = codes_among(self.classes_, graph, nodes)
         if (graph.y[nodes] == UNKNOWN).any() or (codes == len(self.classes_)).any():
@@ -71,6 +77,10 @@ class FromProbabilities(ABC):
                 "a calibration node has no label, or one that the fit did not have: leave those nodes out"
             )
         return Calibration.of(probabilities[nodes], codes).sets(probabilities, coverage)
+
+    def sets_of(self, probabilities: FloatArray, coverage: float) -> npt.NDArray[np.bool_]:
+        """Return the sets that :meth:`predict_sets` makes of class probabilities by the validation nodes."""
+        return kept(self._held_out, "prediction sets").calibration.sets(probabilities, coverage)
 
     def score(self, graph: GraphLike, nodes: IntArray | None = None) -> float:
         """Return the estimator's metric over the labelled nodes among ``nodes`` (default: all of them)."""

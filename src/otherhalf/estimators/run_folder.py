@@ -11,12 +11,13 @@ import numpy as np
 from otherhalf.data.predictions import write_predictions
 from otherhalf.diagnosis.verdict import adjective
 from otherhalf.errors import InputError
+from otherhalf.estimators.evaluation import Evaluation, class_shares
 from otherhalf.estimators.goal import GOALClassifier
 from otherhalf.graph import Graph, Split
 from otherhalf.system.atomic import atomic_write, check_folder
 from otherhalf.system.process import peak_memory_mb
 from otherhalf.training.loop import OnStep
-from otherhalf.training.metrics import score
+from otherhalf.training.metrics import METRICS, score
 
 RESULT_FILE = "result.json"
 PREDICTIONS_FILE = "predictions.csv"
@@ -33,11 +34,12 @@ def fit_into(
     *,
     resume: bool = False,
     on_step: OnStep | None = None,
+    id_name: str = "id",
 ) -> dict[str, Any]:
     """Fit, score once on the test nodes, write everything to ``folder`` if one is given; return the result.
 
     With ``resume``, a fit into the same folder that was stopped continues, and one that had finished is not
-    run again.
+    run again. ``id_name`` is the name of the column of ids in the predictions.
     """
     if folder is None:
         model.fit(graph, split, on_step=on_step)
@@ -58,7 +60,15 @@ def fit_into(
     probabilities = model.predict_proba(graph)
     model.save(folder)
     labels = model.classes_[probabilities.argmax(axis=1)]
-    write_predictions(folder / PREDICTIONS_FILE, graph, labels, probabilities, model.classes_)
+    write_predictions(
+        folder / PREDICTIONS_FILE,
+        graph,
+        labels,
+        probabilities,
+        model.classes_,
+        id_name=id_name,
+        split=split,
+    )
     result = {**result_of(model, graph, split, probabilities), "out": str(folder), "run": identity}
     with atomic_write(folder / RESULT_FILE) as temporary:
         temporary.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
@@ -73,7 +83,12 @@ def result_of(
     if probabilities is None:
         probabilities = model.predict_proba(graph)
     val, test = (score("accuracy", probabilities, graph.y, part) for part in (split.val, split.test))
-    half = model.missing_half_
+    half, choice, decision = model.missing_half_, model.metric_choice_, model.decision_
+    shares = class_shares(graph.y[split.train], graph.num_classes)
+    found = {
+        name: Evaluation.of(probabilities[part], graph.y[part], graph.classes, choice.name, shares=shares)
+        for name, part in (("val", split.val), ("test", split.test))
+    }
     return {
         "name": graph.name,
         "preset": model.preset,
@@ -81,6 +96,12 @@ def result_of(
         "seed": model.seed,
         "val_accuracy": val,
         "test_accuracy": None if np.isnan(test) else test,
+        "metric": choice.name,
+        "metric_reason": choice.reason,
+        "metrics": {name: each.metrics for name, each in found.items()},
+        "majority": {name: each.majority for name, each in found.items()},
+        "evaluation": {name: each.to_dict() for name, each in found.items()},
+        "threshold": decision and decision.threshold,
         "seconds": model.seconds_,
         "epochs": model.history_["classifier"].epochs if "classifier" in model.history_ else 0,
         "peak_memory_mb": peak_memory_mb(),
@@ -111,6 +132,7 @@ def summary(result: dict[str, Any]) -> str:
         f"Accuracy: validation {result['val_accuracy']:.2%}, test "
         + ("unknown" if test is None else f"{test:.2%}")
         + f" ({result['split']} split, seed {result['seed']}, preset {result['preset']}).",
+        *_metric_lines(result),
         *_leaderboard_lines(result),
     ]
     if strengths:
@@ -122,6 +144,7 @@ def summary(result: dict[str, Any]) -> str:
     )
     if result["contradiction"]:
         lines.append("The labels contradict the K-S verdict; `--follow labels` or `ks` chooses between them.")
+    lines += _evaluation_lines(result)
     if "out" in result:
         lines.append(f"Model, result and predictions are in {result['out']}.")
     return "\n".join(lines)
@@ -136,6 +159,30 @@ def _half_line(result: dict[str, Any]) -> str:
         f"{name}; the missing {adjective(result['missing_half'])} half has "
         f"{result['missing_half_edges']:,} edges ({made})."
     )
+
+
+def _metric_lines(result: dict[str, Any]) -> list[str]:
+    """Return the metric with its reason, and its value if it is not accuracy; an older result has neither."""
+    if "metric" not in result:
+        return []
+    name, text = result["metric"], str(result["metric_reason"])
+    if name != "accuracy":
+        values = {part: result["metrics"][part][name] for part in ("val", "test")}
+        val, test = ("unknown" if value is None else f"{value:.4f}" for value in values.values())
+        title = METRICS[name].title
+        text = f"{title[0].upper()}{title[1:]}: validation {val}, test {test}. {text}"
+    return [text]
+
+
+def _evaluation_lines(result: dict[str, Any]) -> list[str]:
+    """Return every metric and class on the test nodes; where none has a label, on the validation nodes."""
+    if "evaluation" not in result:
+        return []
+    test = Evaluation.from_dict(result["evaluation"]["test"])
+    if test.nodes:
+        return [f"On {test.nodes:,} test nodes:", str(test)]
+    val = Evaluation.from_dict(result["evaluation"]["val"])
+    return [f"On {val.nodes:,} validation nodes, which also selected the model:", str(val)]
 
 
 def _leaderboard_lines(result: dict[str, Any]) -> list[str]:
