@@ -1,5 +1,8 @@
 """What DATA may be: a name, a file, a description of a synthetic graph, or two tables."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from otherhalf import InputError
@@ -43,6 +46,30 @@ def test_tables_whose_name_starts_like_a_synthetic_graph(tables, tmp_path):
         assert open_data("csbm_people.csv,csbm_knows.csv", Columns(**NAMED)).num_nodes == 3
 
 
+def test_tables_of_a_database(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "my.sqlite")) as connection:
+        connection.execute("CREATE TABLE people AS SELECT 'ann' AS id, 1.5 AS age UNION SELECT 'bob', 2.5")
+        connection.execute("CREATE TABLE knows AS SELECT 3 AS weight, 'ann' AS source, 'bob' AS target")
+        connection.commit()
+    for data in ("my.sqlite::people,knows", "my.sqlite::people, my.sqlite::knows"):
+        graph = open_data(data.replace("my.sqlite", f"{tmp_path}/my.sqlite"))
+        assert (graph.ids.tolist(), graph.edges.tolist()) == (["ann", "bob"], [[0], [1]])
+        assert graph.name == "my"
+
+
+def test_several_tables_of_edges(tables, tmp_path):
+    (tmp_path / "likes.csv").write_text("from,to\nann,cy\n")
+    with pytest.warns(UserWarning, match="The edges of 2 tables were put together") as caught:
+        graph = open_data(f"{tables} + {tmp_path}/likes.csv", Columns(label="team"))
+    assert "3 from" in str(caught[-2].message)
+    assert graph.edges.T.tolist() == [[0, 1], [0, 2], [1, 2]]
+
+
+def test_a_plus_in_the_name_of_a_file(tables, tmp_path):
+    (tmp_path / "knows.csv").rename(tmp_path / "a+b.csv")
+    assert open_data(tables.replace("knows", "a+b"), Columns(label="team")).num_edges == 2
+
+
 def test_own_npz(tmp_path):
     graph = contextual_sbm(num_nodes=60, seed=1)
     graph.to_npz(tmp_path / "own.npz")
@@ -63,6 +90,7 @@ def test_synthetic_with_commas():
         ("nodes.parquet", "as in nodes.parquet,edges.csv"),
         ("a.csv,b.csv,c.csv", "a.csv,b.csv,c.csv is not two files with one comma between them"),
         ("a.csv,", "is not two files with one comma"),
+        ("a.csv,b.csv+", "names an edge table without a name"),
         ("gone.csv,edges.csv", "gone.csv does not exist"),
         ("nodes.xlsx,edges.xlsx", "nodes.xlsx is neither CSV nor Parquet by its ending"),
         ("gone.npz", "there is no file gone.npz"),

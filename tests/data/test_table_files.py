@@ -2,6 +2,8 @@
 
 import bz2
 import lzma
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
@@ -35,6 +37,20 @@ def test_other_packings(tmp_path, ending, pack):
     path = tmp_path / f"t.csv{ending}"
     path.write_bytes(pack(TABLE.to_csv(index=False).encode()))
     assert read(path).to_dict("list") == TABLE.to_dict("list")
+
+
+def test_json_lines(tmp_path):
+    path = tmp_path / "t.jsonl"
+    TABLE.to_json(path, orient="records", lines=True)
+    assert read(path).to_dict("list") == TABLE.to_dict("list")
+
+
+def test_a_table_of_a_database(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "d.db")) as connection:
+        TABLE.to_sql("my table", connection, index=False)
+    table = open_table(f"{tmp_path}/d.db::my table")
+    assert table.name == f"{tmp_path}/d.db::my table"
+    assert table.read([]).to_dict("list") == TABLE.to_dict("list")
 
 
 def test_notes_reach_the_caller(tmp_path):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from otherhalf.data.catalog import load, resolve
+from otherhalf.data.files.database import MARK
 from otherhalf.data.formats.geom_gcn import open_geom_gcn
 from otherhalf.data.synthetic import PREFIX
 from otherhalf.data.table_files import TABLE_ENDINGS
@@ -26,7 +27,8 @@ class Reader:
 def open_data(data: str, columns: Columns | None = None) -> Graph:
     """Return the graph that DATA names, by the first of :data:`READERS` that accepts it.
 
-    That is a data set's name, an ``.npz`` file, ``nodes.csv,edges.csv``, or a folder of Geom-GCN's files.
+    That is a data set's name, an ``.npz`` file, ``nodes.csv,edges.csv``, ``nodes.csv,a.csv+b.csv`` for two
+    tables of edges, ``db.sqlite::nodes,edges``, or a folder of Geom-GCN's files.
     """
     reader = next(reader for reader in READERS if reader.accepts(data))
     return reader.read(data, columns or Columns())
@@ -36,7 +38,13 @@ def _read_pair(data: str, columns: Columns) -> Graph:
     parts = [part.strip() for part in data.split(",")]
     if len(parts) != 2 or not all(parts):
         raise InputError(f"{data} is not two files with one comma between them: give nodes.csv,edges.csv")
-    return read_tables(*parts, **vars(columns), name=Path(parts[0]).stem)
+    nodes, edges = parts
+    file, mark, _ = nodes.partition(MARK)
+    inside = f"{file}{mark}" if mark and MARK not in edges else ""  # of one database: db.sqlite::nodes,edges
+    tables = [edges] if Path(edges).exists() else [part.strip() for part in edges.split("+")]
+    if not all(tables):
+        raise InputError(f"{data} names an edge table without a name: give nodes.csv,edges1.csv+edges2.csv")
+    return read_tables(nodes, [f"{inside}{table}" for table in tables], **vars(columns), name=Path(file).stem)
 
 
 def _refuse_one_table(data: str, columns: Columns) -> Graph:

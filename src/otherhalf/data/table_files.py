@@ -1,8 +1,10 @@
-"""Open a table by the ending of its file."""
+"""Open a table by the ending of its file, or as a table of a database."""
 
 from pathlib import Path
 
 from otherhalf.data.files.compressed import PACKINGS, check_file, without_packing
+from otherhalf.data.files.database import MARK, read_database_table
+from otherhalf.data.files.json_lines import read_json_lines
 from otherhalf.data.files.parquet import read_parquet
 from otherhalf.data.files.table import MemoryTable, Table
 from otherhalf.data.files.text import TextTable
@@ -10,30 +12,41 @@ from otherhalf.errors import InputError
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = (".parquet", ".pq")
-TABLE_ENDINGS = (*SEPARATORS, *_PARQUET, *PACKINGS)
+_JSON_LINES = (".jsonl", ".ndjson")
+TABLE_ENDINGS = (*SEPARATORS, *_PARQUET, *_JSON_LINES, *PACKINGS)
 """How the names of tables end."""
 
 
 def open_table(path: str | Path, notes: list[str] | None = None) -> Table:
-    """Open a table: CSV (``.csv``, ``.tsv``, also compressed) or Parquet.
+    """Open a table: CSV (``.csv``, ``.tsv``), JSON lines (``.jsonl``, ``.ndjson``), Parquet or a database.
+
+    CSV and JSON lines may be compressed.
 
     Args:
-        path: The file.
+        path: The file, or ``file::table`` for a table of a SQLite or DuckDB file.
         notes: Sentences about what was decided, such as the encoding, are added here.
     """
-    path = Path(path).expanduser()
+    file, mark, table = str(path).partition(MARK)
+    path = Path(file).expanduser()
+    if mark:
+        return MemoryTable(f"{path}{MARK}{table}", read_database_table(path, table), notes)
     ending = _ending_to_read(path)
     check_file(path, "a .csv or .parquet file")
     if ending in _PARQUET:
         return MemoryTable(str(path), read_parquet(path), notes)
+    if ending in _JSON_LINES:
+        return MemoryTable(str(path), read_json_lines(path), notes)
     return TextTable(path, SEPARATORS[ending], notes)
 
 
 def _ending_to_read(path: Path) -> str:
     ending = Path(without_packing(path.name)).suffix
-    if ending in SEPARATORS or (ending in _PARQUET and path.suffix.lower() not in PACKINGS):
+    packed = path.suffix.lower() in PACKINGS
+    if ending in SEPARATORS or ending in _JSON_LINES or (ending in _PARQUET and not packed):
         return ending
-    raise InputError(f"{path} is neither CSV nor Parquet by its ending: use .csv, .tsv, .csv.gz or .parquet")
+    raise InputError(
+        f"{path} is neither CSV nor Parquet by its ending: use .csv, .tsv, .csv.gz, .jsonl or .parquet"
+    )
 
 
 def file_ending(path: Path) -> str:

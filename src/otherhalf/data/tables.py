@@ -38,7 +38,7 @@ class Columns:
 
 def read_tables(
     nodes: str | Path,
-    edges: str | Path,
+    edges: str | Path | Sequence[str | Path],
     *,
     id: str | None = None,
     label: str | None = None,
@@ -52,15 +52,18 @@ def read_tables(
 ) -> Graph:
     """Read a graph from a table of nodes and a table of edges.
 
-    Both files may be CSV (``.csv``, ``.tsv``, also ``.gz``, ``.bz2``, ``.xz`` or ``.zst``) or Parquet. Ids
-    are compared as text, so that ``007`` stays ``007``, unless every node id is a whole number: then ``1``
-    and ``1.0`` are the same node. An empty cell, ``NaN`` or ``-1`` in the label column is an unknown label;
-    only where the labels are −1 and 1, −1 is a class. Messages count the rows from 1, without the line of
-    column names.
+    A table is a CSV file (``.csv``, ``.tsv``) or JSON lines (``.jsonl``, ``.ndjson``), also compressed as
+    ``.gz``, ``.bz2``, ``.xz`` or ``.zst``; a Parquet file; or ``file::table`` of a SQLite or DuckDB file.
+
+    Ids are compared as text, so that ``007`` stays ``007``, unless every node id is a whole number: then
+    ``1`` and ``1.0`` are the same node. An empty cell, ``NaN`` or ``-1`` in the label column is an unknown
+    label; only where the labels are −1 and 1, −1 is a class. Messages count the rows from 1, without the line
+    of column names.
 
     Args:
         nodes: Table with one row per node.
-        edges: Table with one row per edge. Columns other than the two ends are not used.
+        edges: Table with one row per edge, or several such tables, whose edges are put together. Columns
+            other than the two ends are not used.
         id: Column of the node ids; default ``id``, or else the first column.
         label: Column of the labels; default ``label`` if there is one.
         features: Feature columns, as a list or as one comma-separated text; default: every other numeric
@@ -78,7 +81,9 @@ def read_tables(
     """
     found: list[str] = []
     columns = Columns(id, label, features, source, target, directed, unknown_edges)
-    graph = graph_of_tables(open_table(nodes, found), [open_table(edges, found)], columns, name, found)
+    paths = [nodes, edges] if isinstance(edges, str | Path) else [nodes, *edges]
+    node_table, *edge_tables = (open_table(path, found) for path in paths)
+    graph = graph_of_tables(node_table, edge_tables, columns, name, found)
     hand_over(found, notes)
     return graph
 
@@ -88,6 +93,8 @@ def graph_of_tables(
 ) -> Graph:
     """Make a graph from tables that are open; the decisions are added to ``notes``."""
     check_unknown_edges(columns.unknown_edges)
+    if not edges:
+        raise InputError("no table of edges is given: name at least one")
     id, label = _id_and_label(nodes, columns.id, columns.label)
     taken = {id: "id"} if label is None else {id: "id", label: "label"}
     named = named_features(nodes, columns.features, taken)
@@ -148,6 +155,11 @@ def _edges(
         read = edge_ends(table, table.read(text=ends), ends, ids, columns.unknown_edges, notes)
         ids = read.ids
         pairs.append(read.pairs)
+    if len(tables) > 1:
+        counts = ", ".join(
+            f"{part.shape[1]:,} from {table.name}" for part, table in zip(pairs, tables, strict=True)
+        )
+        notes.append(f"The edges of {len(tables)} tables were put together as edges of one kind: {counts}.")
     return np.concatenate(pairs, axis=1), ids
 
 

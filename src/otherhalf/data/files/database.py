@@ -1,0 +1,78 @@
+"""Tables of SQLite and DuckDB files, opened to read only."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from otherhalf.data.files.compressed import check_file
+from otherhalf.data.files.json_lines import typed
+from otherhalf.data.notes import listing
+from otherhalf.errors import InputError
+
+MARK = "::"
+"""What stands between the file of a database and the name of a table."""
+
+_SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
+_DUCKDB_TABLES = "SELECT table_name FROM information_schema.tables ORDER BY table_name"
+
+
+def read_database_table(path: Path, table: str) -> pd.DataFrame:
+    """Return a table or a view of a database file.
+
+    Args:
+        path: A SQLite or DuckDB file; its first bytes say which.
+        table: Name of the table. It is never read as SQL.
+    """
+    check_file(path, "a database file")
+    with path.open("rb") as opened:
+        start = opened.read(16)
+    if start == b"SQLite format 3\0":
+        return _read(path, table, _sqlite(path), _SQLITE_TABLES)
+    if start[8:12] == b"DUCK":
+        return _read(path, table, _duckdb(path), _DUCKDB_TABLES)
+    raise InputError(f"{path} is neither a SQLite nor a DuckDB file: check the path")
+
+
+def _read(path: Path, table: str, opened: Any, names: str) -> pd.DataFrame:
+    with opened as connection:
+        present = [str(row[0]) for row in connection.execute(names).fetchall()]
+        same = [name for name in present if name.casefold() == table.casefold()]
+        if not same:
+            raise InputError(f"{path} has no table {table!r}: its tables are {listing(present) or 'none'}")
+        name = table if table in same else same[0]
+        quoted = '"' + name.replace('"', '""') + '"'
+        cursor = connection.execute(f"SELECT * FROM {quoted}")
+        columns = [str(column[0]) for column in cursor.description]
+        twice = next((column for column in columns if columns.count(column) > 1), None)
+        if twice is not None:
+            raise InputError(f"{path}{MARK}{name} has two columns called {twice!r}: rename one")
+        rows = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+    return typed(rows) if rows else pd.DataFrame(columns=columns)
+
+
+@contextmanager
+def _sqlite(path: Path) -> Iterator[Any]:
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            yield connection
+    except sqlite3.Error as error:
+        raise InputError(f"{path} cannot be read as SQLite ({error}): check the file") from error
+
+
+@contextmanager
+def _duckdb(path: Path) -> Iterator[Any]:
+    if find_spec("duckdb") is None:
+        raise InputError(f"reading {path} needs duckdb: run `pip install otherhalf[io]`, or export CSV files")
+    duckdb = import_module("duckdb")
+    try:
+        with closing(duckdb.connect(str(path), read_only=True)) as connection:
+            yield connection
+    except duckdb.Error as error:
+        reason = str(error).split("\n", maxsplit=1)[0]
+        raise InputError(f"{path} cannot be read as DuckDB ({reason}): check the file") from error

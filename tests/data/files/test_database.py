@@ -1,0 +1,112 @@
+"""Tables of real SQLite files. DuckDB is imitated by SQLite where it is not installed."""
+
+import sqlite3
+import sys
+from contextlib import closing
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+import pytest
+
+from otherhalf.data.files.database import read_database_table
+from otherhalf.errors import InputError
+
+
+@pytest.fixture
+def database(tmp_path):
+    path = tmp_path / "odd name?#%.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute('CREATE TABLE nodes (id INTEGER, label TEXT, a REAL, big INTEGER, "x y" BLOB)')
+        connection.execute("INSERT INTO nodes VALUES (1, 'p', 0.5, 9007199254740993, NULL)")
+        connection.execute("INSERT INTO nodes VALUES (2, NULL, 2, NULL, NULL)")
+        connection.execute('CREATE TABLE "my ""edges""; DROP TABLE nodes" (s, t)')
+        connection.execute('INSERT INTO "my ""edges""; DROP TABLE nodes" VALUES (1, 2)')
+        connection.execute("CREATE VIEW named AS SELECT id, a FROM nodes WHERE label IS NOT NULL")
+        connection.execute("CREATE TABLE empty (a)")
+        connection.commit()
+    return path
+
+
+def test_cells_keep_their_types(database):
+    table = read_database_table(database, "nodes")
+    assert table.columns.tolist() == ["id", "label", "a", "big", "x y"]
+    assert (table["id"].tolist(), table["a"].tolist()) == ([1, 2], [0.5, 2])
+    assert table["big"].tolist()[0] == 9007199254740993  # float64 would round it
+    assert table["label"].isna().tolist() == [False, True]
+
+
+def test_names_are_quoted(database):
+    assert read_database_table(database, 'my "edges"; DROP TABLE nodes')["t"].tolist() == [2]
+    assert len(read_database_table(database, "nodes")) == 2
+
+
+def test_views_and_other_spellings(database):
+    assert read_database_table(database, "NAMED")["id"].tolist() == [1]
+
+
+def test_an_empty_table_has_its_columns(database):
+    assert read_database_table(database, "empty").columns.tolist() == ["a"]
+
+
+def test_nothing_is_written(database):
+    before = database.read_bytes()
+    read_database_table(database, "nodes")
+    assert database.read_bytes() == before
+    assert [path.name for path in database.parent.iterdir()] == [database.name]
+
+
+@pytest.mark.parametrize("name", ["edges", "nodes; DROP TABLE nodes", 'nodes" --', ""])
+def test_other_tables(database, name):
+    with pytest.raises(InputError, match=r"has no table .*: its tables are empty, my .*, named, nodes"):
+        read_database_table(database, name)
+
+
+def test_damaged_and_other_files(database, tmp_path):
+    content = database.read_bytes()
+    database.write_bytes(content[:100] + b"\xff" * (len(content) - 100))
+    with pytest.raises(InputError, match="cannot be read as SQLite"):
+        read_database_table(database, "nodes")
+    other = tmp_path / "o.db"
+    other.write_text("id,a\n")
+    with pytest.raises(InputError, match=r"o.db is neither a SQLite nor a DuckDB file"):
+        read_database_table(other, "nodes")
+    with pytest.raises(InputError, match=r"gone.db does not exist"):
+        read_database_table(tmp_path / "gone.db", "nodes")
+
+
+class TestDuckDB:
+    @pytest.fixture
+    def file(self, tmp_path):
+        path = tmp_path / "d.duckdb"
+        path.write_bytes(b"\0" * 8 + b"DUCK" + b"\0" * 100)
+        return path
+
+    def test_without_duckdb(self, file, monkeypatch):
+        monkeypatch.setattr("otherhalf.data.files.database.find_spec", lambda name: None)
+        with pytest.raises(InputError, match=r"needs duckdb: run `pip install otherhalf\[io\]`"):
+            read_database_table(file, "nodes")
+
+    def test_the_calls(self, file, database, monkeypatch):
+        """The module is asked for what DuckDB offers; SQLite answers."""
+        opened = []
+
+        def connect(path, read_only):
+            opened.append((path, read_only))
+            connection = sqlite3.connect(database)
+            connection.execute("ATTACH ':memory:' AS information_schema")
+            connection.execute("CREATE TABLE information_schema.tables AS SELECT 'nodes' AS table_name")
+            return connection
+
+        module = ModuleType("duckdb")
+        module.__spec__ = ModuleSpec("duckdb", None)
+        module.connect, module.Error = connect, sqlite3.Error
+        monkeypatch.setitem(sys.modules, "duckdb", module)
+        assert read_database_table(file, "nodes")["id"].tolist() == [1, 2]
+        assert opened == [(str(file), True)]
+
+    def test_a_real_file(self, tmp_path):
+        duckdb = pytest.importorskip("duckdb")
+        path = tmp_path / "real.duckdb"
+        with closing(duckdb.connect(str(path))) as connection:
+            connection.execute('CREATE TABLE "my nodes" AS SELECT 1 AS id, 0.5 AS a')
+        assert read_database_table(path, "my nodes").to_dict("list") == {"id": [1], "a": [0.5]}
