@@ -323,7 +323,6 @@ class TestWrongInput:
             (lambda n, e: n.assign(x1=np.where(n.index == 4, np.nan, n.x1)), (), ("'x1'", "'n-4'", "NaN")),
             (lambda n, e: n.assign(x1=np.where(n.index == 4, np.inf, n.x1)), (), ("'x1'", "infinite")),
             (lambda n, e: n.assign(id=n.id.replace("n-4", "n-5")), (), ("'n-5'", "more than once")),
-            (lambda n, e: n[n.id != "n-4"], (), ("'n-4'", "is not among the node ids")),
             (lambda n, e: n.assign(label="ant"), (), ("has the class 'ant'", "at least two classes")),
             (lambda n, e: n.assign(label=""), (), ("no node has a label",)),
             (lambda n, e: n.drop(columns="label"), (), ("no node has a label", "name the label column")),
@@ -342,6 +341,15 @@ class TestWrongInput:
         nodes, edges = (pd.read_csv(tmp_path / name) for name in ("nodes.csv", "edges.csv"))
         change(nodes, edges).to_csv(tmp_path / "nodes.csv", index=False)
         refused(run("fit", data, *options, "--json"), *fragments)
+
+    def test_edges_to_ids_that_no_node_has_are_dropped_with_a_note(self, run, tmp_path):
+        data = tables(tmp_path)
+        nodes = pd.read_csv(tmp_path / "nodes.csv")
+        nodes[nodes.id != "n-4"].to_csv(tmp_path / "nodes.csv", index=False)
+        status, out, err = run("diagnose", data, "--json")
+        assert (status, json.loads(out)["nodes"]) == (0, KNOWN - 1)
+        assert "'n-4'" in err
+        assert "is not among the node ids" in err
 
     def test_empty_files(self, run, tmp_path):
         (tmp_path / "nodes.csv").write_text("")
