@@ -39,8 +39,30 @@ def test_equal_cells_of_other_types_stay_apart():
 
 
 def test_odd_cells():
-    cells = [b"ab", ["b", 1], {"k": 1}, {2, 1}, 10**400, "\ud800x", decimal.Decimal("1.50"), np.float32(2)]
-    expected = ["ab", '["b", "1"]', "{'k': 1}", "[1, 2]", None, "?x", "1.50", "2"]
+    cells = [
+        b"ab",
+        ["b", 1],
+        {"k": 1},
+        {2, 1},
+        2**60,
+        10**400,
+        1e300,
+        "\ud800x",
+        decimal.Decimal("1.50"),
+        np.float32(2),
+    ]
+    expected = [
+        "ab",
+        '["b", "1"]',
+        "{'k': 1}",
+        "[1, 2]",
+        "1.152921504606847e+18",
+        None,
+        "1e+150",
+        "?x",
+        "1.50",
+        "2",
+    ]
     assert texts(pd.Series(cells, dtype=object)) == expected
 
 
@@ -82,6 +104,7 @@ def test_moments():
         days = Cells.of(column).days
         assert days[0] == (1.5 if "GMT" not in str(column.dtype) else 2.0)
         assert np.isnan(days[1])
+        assert (Cells.of(column).distinct, Cells.of(column).gaps.tolist()) == (1, [False, True])
     assert Cells.of(pd.Series(pd.period_range("1970-02", periods=1, freq="M"))).days.tolist() == [31.0]
 
 

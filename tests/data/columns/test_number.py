@@ -31,6 +31,17 @@ def test_texts_in_the_style_of_the_fit():
     np.testing.assert_array_equal(learned.apply(pd.Series(["1,5", "3,5"])), expected)
 
 
+def test_numbers_among_texts_are_themselves():
+    column = pd.Series(["1,5", "2,5", "3,5", 1.5, True, "True"], name="a", dtype=object)
+    learned = NumberColumn.learn(column)
+    x = learned.apply(column)[:, 0]
+    assert x[3] == x[0]
+    assert x[4] == learned.apply(pd.Series([1.0]))[0, 0]
+    assert learned.unreadable(pd.Series(["1,5", 1.5, "x"], dtype=object)) == ["x"]
+    for row in range(len(column)):
+        assert learned.apply(column[row : row + 1])[0, 0] == x[row]
+
+
 def test_no_number_at_all_is_refused():
     with pytest.raises(InputError, match="the column 'a' is said to be a number, but no cell of it is one"):
         NumberColumn.learn(pd.Series(["x", "y"], name="a"))

@@ -36,6 +36,16 @@ def test_lists_later_where_the_fit_had_texts():
     np.testing.assert_array_equal(learned.apply(lists).toarray(), learned.apply(texts).toarray())
 
 
+def test_texts_among_lists():
+    column = pd.Series([["a", "b"], "a,b", '["b"]', "?", 5, ["a"]], name="t", dtype=object)
+    learned = TagsColumn.learn(column)
+    assert learned.names == ("t=a", "t=b", "t: missing")
+    x = learned.apply(column).toarray()
+    assert x.tolist() == [[1, 1, 0], [0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0], [1, 0, 0]]
+    for row in range(len(column)):
+        assert learned.apply(column[row : row + 1]).toarray()[0].tolist() == x[row].tolist()
+
+
 def test_rarer_tags_are_hashed():
     column = pd.Series([[f"t{i % 150}", "all"] for i in range(450)], name="t", dtype=object)
     learned = TagsColumn.learn(column)

@@ -114,6 +114,16 @@ class Cells:
         found = np.array([isinstance(cell, _LISTS) for cell in self.column], dtype=bool)
         return found if found.any() else None
 
+    @cached_property
+    def mixed_numbers(self) -> DoubleArray | None:
+        """The numbers among cells of several types, with NaN for the others; None if there are no such cells.
+
+        A number among texts is itself, however the texts write numbers.
+        """
+        if self.column.dtype != object or self.plain is not None or self.inferred in ("string", "empty"):
+            return None
+        return _bounded(np.array([_number(cell) for cell in self.column], dtype=np.float64))
+
     # ------------------------------------------------------------------ distinct texts
 
     @cached_property
@@ -139,7 +149,7 @@ class Cells:
                 # 1, 1.0 and True are equal for pandas. So the texts are made before equal cells are found.
                 column = np.array([text_of(cell) for cell in column], dtype=object)
             codes, cells = pd.factorize(column)
-            texts = [str(cell) for cell in cells]
+            texts = np.asarray(cells, dtype=object).tolist()
         return _without_gaps(codes, _clean(texts))
 
     @property
@@ -173,6 +183,8 @@ class Cells:
     @cached_property
     def distinct(self) -> int:
         """Number of distinct values."""
+        if self.days is not None:
+            return len(np.unique(self.days[~self.gaps]))
         if self.plain is None or self.declared:
             return len(self.texts)
         return int((np.diff(self.ordered) > 0).sum()) + min(1, len(self.ordered))
@@ -212,11 +224,11 @@ def text_of(cell: Any) -> str | None:
     if isinstance(cell, bool | np.bool_):
         return str(bool(cell))
     if isinstance(cell, int | np.integer):
-        return _digits(int(cell))
+        return str(cell) if abs(int(cell)) < 2**53 else text_of(_number(cell))
     if isinstance(cell, float | np.floating):
-        number = float(cell)
-        if not np.isfinite(number):
+        if not np.isfinite(cell):
             return None
+        number = min(max(float(cell), -LARGEST), LARGEST)
         return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
     if isinstance(cell, bytes):
         return cell.decode("utf-8", "replace")
@@ -225,8 +237,12 @@ def text_of(cell: Any) -> str | None:
     return str(cell)
 
 
-def _digits(number: int) -> str:
-    return str(number) if abs(number) < 10**300 else "inf"  # Python refuses to write very long numbers
+def _number(cell: Any) -> float:
+    """Return a cell that is a number or a truth value; NaN for others and for numbers without a float."""
+    try:
+        return float(cell) if isinstance(cell, int | float | np.number | np.bool_) else np.nan
+    except (OverflowError, TypeError):
+        return np.nan
 
 
 def _list_text(cell: Any) -> str:

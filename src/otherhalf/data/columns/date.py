@@ -117,8 +117,8 @@ def _style(cells: Cells) -> tuple[str, bool]:
     """Return how dates are written, and whether day and month could also be the other way round."""
     if cells.days is not None:
         return date_text.ISO, False
-    texts = [str(text) for text in cells.texts] if cells.plain is None else []
-    style, share = date_text.choose_style([str(text) for text in cells.texts[cells.sample]])
+    texts = cells.texts.tolist() if cells.plain is None else []
+    style, share = date_text.choose_style(cells.texts[cells.sample].tolist())
     if cells.plain is not None or share == 0:
         numbers = _numbers(cells)
         return date_text.choose_number_style(np.sort(numbers[~np.isnan(numbers)])), False
@@ -137,14 +137,14 @@ def _read(cells: Cells, style: str) -> DoubleArray:
         return date_text.dates_of_numbers(_numbers(cells), style)
     if cells.plain is not None:
         return np.full(len(cells), np.nan)
-    found = date_text.read_dates([str(text) for text in cells.texts], style)
+    found = date_text.read_dates(cells.texts.tolist(), style)
     return np.append(found, np.nan)[cells.codes]
 
 
 def _numbers(cells: Cells) -> DoubleArray:
     if cells.plain is not None:
         return cells.plain
-    found = number_text.read_numbers([str(text) for text in cells.texts], number_text.PLAIN)
+    found = number_text.read_numbers(cells.texts.tolist(), number_text.PLAIN)
     return np.append(found, np.nan)[cells.codes]
 
 

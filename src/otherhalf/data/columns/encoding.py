@@ -21,7 +21,7 @@ from otherhalf.data.columns.column import Column
 from otherhalf.data.columns.date import DateColumn
 from otherhalf.data.columns.kinds import SAYABLE, USED, Finding, check_said, find_kind
 from otherhalf.data.columns.number import NumberColumn
-from otherhalf.data.columns.tags import TagsColumn
+from otherhalf.data.columns.tags import TagsColumn, tag_gaps
 from otherhalf.data.columns.text import TextColumn
 from otherhalf.errors import InputError
 from otherhalf.system.arrays import FloatArray
@@ -40,6 +40,7 @@ SPARSE_WIDTH, SPARSE_SHARE = 64, 0.1
 """The matrix is sparse if it has at least so many columns, and fewer than this share of it is not 0."""
 
 _SHOWN = 5
+_ROWS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -128,17 +129,15 @@ class ColumnEncoding:
         """
         places = _places(table)
         self._check_columns(list(places))
-        widths = [len(column.names) for column in self.columns]
         blocks: list[sp.csr_matrix] = []
-        dense = np.zeros((0 if self.sparse else len(table), sum(widths)), dtype=np.float32)
-        notes = []
-        for column, start, width in zip(self.columns, np.cumsum([0, *widths]), widths, strict=False):
+        dense = np.zeros((0 if self.sparse else len(table), len(self.names)), dtype=np.float32)
+        notes, start = [], 0
+        for column in self.columns:
             cells = Cells.of(table.iloc[:, places[column.name]])
-            block = column.apply(cells)
             if self.sparse:
-                blocks.append(sp.csr_matrix(block))
+                blocks.append(sp.csr_matrix(column.apply(cells)))
             else:
-                dense[:, start : start + width] = block if isinstance(block, np.ndarray) else block.toarray()
+                start += _write(column.apply(cells), dense[:, start:])
             note = _wrong_cells(cells, column)
             notes += [f"{column.name}: {note}"] if note else []
         x = sp.csr_matrix(sp.hstack(blocks, format="csr")) if self.sparse else dense
@@ -232,6 +231,15 @@ def _places(table: pd.DataFrame) -> dict[str, int]:
     return places
 
 
+def _write(block: FloatArray | sp.csr_matrix, place: FloatArray) -> int:
+    """Write a block into the first columns of a place, a part of the rows at a time; return its width."""
+    rows, width = block.shape
+    for top in range(0, rows, _ROWS):
+        part = block[top : top + _ROWS]
+        place[top : top + _ROWS, :width] = part if isinstance(part, np.ndarray) else part.toarray()
+    return int(width)
+
+
 def _row(cells: Cells, finding: Finding, column: Column | None) -> Row:
     notes = [finding.why] if finding.why else []
     if column is None:
@@ -242,7 +250,7 @@ def _row(cells: Cells, finding: Finding, column: Column | None) -> Row:
     wrong = _wrong_cells(cells, column)
     notes += [*([wrong] if wrong else []), *column.remarks]
     if isinstance(column, TagsColumn) and cells.lists is not None:
-        gaps, distinct = int(cells.column.isna().sum()), column.distinct
+        gaps, distinct = int(tag_gaps(cells).sum()), column.distinct
     else:
         distinct = column.distinct if isinstance(column, TagsColumn) else cells.distinct
         gaps = int(cells.gaps.sum())

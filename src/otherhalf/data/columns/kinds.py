@@ -106,7 +106,7 @@ def _kind_of_numbers(cells: Cells) -> Finding:
 
 
 def _kind_of_texts(cells: Cells) -> Finding:
-    texts, total = [str(text) for text in cells.texts[cells.sample]], int(cells.counts.sum())
+    texts, total = cells.texts[cells.sample].tolist(), int(cells.counts.sum())
     if _are_truths(cells.texts):
         return Finding("boolean")
     if cells.distinct == 1:
@@ -127,7 +127,7 @@ def _kind_of_texts(cells: Cells) -> Finding:
 
 def _readable(cells: Cells, kind: str, style: str) -> int:
     """Return the number of rows that are numbers or dates in this way of writing."""
-    texts = [str(text) for text in cells.texts]
+    texts = cells.texts.tolist()
     read = number_text.read_numbers if kind == "number" else date_text.read_dates
     return int(cells.counts[~np.isnan(read(texts, style))].sum())
 

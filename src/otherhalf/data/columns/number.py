@@ -38,7 +38,7 @@ class NumberColumn(Column):
         cells = Cells.of(column)
         style = number_text.PLAIN
         if cells.plain is None:
-            style, _ = number_text.choose_style([str(text) for text in cells.texts[cells.sample]])
+            style, _ = number_text.choose_style(cells.texts[cells.sample].tolist())
         numbers = _read(cells, style)
         known = np.sort(numbers[~np.isnan(numbers)]) if cells.plain is None else cells.ordered
         if not len(known) and len(cells):
@@ -76,14 +76,14 @@ class NumberColumn(Column):
         cells = Cells.of(column)
         if cells.plain is not None:
             return []
-        texts = [str(text) for text in cells.texts]
-        wrong = np.isnan(number_text.read_numbers(texts, self.style))
-        return sorted(text for text, bad in zip(texts, wrong, strict=True) if bad)
+        wrong = np.unique(cells.codes[np.isnan(_read(cells, self.style)) & (cells.codes >= 0)])
+        return sorted(str(text) for text in cells.texts[wrong])
 
 
 def _read(cells: Cells, style: str) -> DoubleArray:
     """Return one number per row, NaN for gaps and for what is not a number."""
     if cells.plain is not None:
         return cells.plain
-    found = number_text.read_numbers([str(text) for text in cells.texts], style)
-    return np.append(found, np.nan)[cells.codes]
+    found = np.append(number_text.read_numbers(cells.texts.tolist(), style), np.nan)[cells.codes]
+    own = cells.mixed_numbers
+    return found if own is None else np.where(np.isnan(own), found, own)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from otherhalf.data.columns.cells import Cells
-from otherhalf.system.arrays import IntArray
+from otherhalf.system.arrays import IntArray, distinct_keys
 
 LISTS, BRACKETS = "lists", "[…]"
 MARKS = {";": (0.2, 1.5), "|": (0.2, 1.5), ",": (0.5, 2.0)}
@@ -50,13 +50,25 @@ def choose_mark(texts: Sequence[str], counts: Sequence[int]) -> str | None:
 
 def read_tags(cells: Cells, style: str) -> Pairs:
     """Return which tags each row has."""
-    if cells.lists is not None:
-        rows = np.flatnonzero(cells.lists | cells.column.notna().to_numpy())
-        found = cells.column.to_numpy(object)[rows]
-        # A cell that is not a list is one tag.
-        return _pairs(
-            [c if inside else [c] for c, inside in zip(found, cells.lists[rows], strict=True)], rows
-        )
+    if cells.lists is None:
+        return _tags_of_texts(cells, style)
+    values, rows, others = cells.column.to_numpy(object), *map(np.flatnonzero, (cells.lists, ~cells.lists))
+    first, tags, texts = _pairs(values[rows].tolist(), rows)
+    rest, more_tags, more_texts = _tags_of_texts(not_lists(cells), style)
+    codes, distinct = pd.factorize(np.concatenate([texts, more_texts]))
+    tags = codes[np.concatenate([tags, more_tags + len(texts)])]
+    owners = np.concatenate([first, others[rest]])
+    order = np.argsort(owners, kind="stable")
+    return owners[order], tags[order].astype(np.int64), np.asarray(distinct, dtype=object)
+
+
+def not_lists(cells: Cells) -> Cells:
+    """Return the cells that are not lists, in a column that has lists."""
+    assert cells.lists is not None
+    return Cells.of(pd.Series(cells.column.to_numpy(object)[~cells.lists], dtype=object, name=cells.name))
+
+
+def _tags_of_texts(cells: Cells, style: str) -> Pairs:
     places, tags, texts = _pairs([_split(text, style) for text in cells.texts], np.arange(len(cells.texts)))
     # From distinct texts to rows: the pairs of a text are in one piece.
     starts = np.searchsorted(places, np.arange(len(cells.texts) + 1))
@@ -70,6 +82,8 @@ def read_tags(cells: Cells, style: str) -> Pairs:
 def _split(text: str, style: str) -> list[object]:
     if style in MARKS:
         return list(text.split(style))
+    if not text.startswith("["):
+        return [text]
     try:
         found = json.loads(text)
         return found if isinstance(found, list) else [found]
@@ -84,6 +98,6 @@ def _pairs(lists: Sequence[Collection[object]], rows: IntArray) -> Pairs:
     flat[:] = [tag for tags in lists for tag in tags]
     cells = Cells.of(pd.Series(flat, dtype=object))
     owners, codes = np.repeat(rows, lengths)[cells.codes >= 0], cells.codes[cells.codes >= 0]
-    keys = np.unique(owners * max(1, len(cells.texts)) + codes)
+    keys = distinct_keys(owners * max(1, len(cells.texts)) + codes)
     width = max(1, len(cells.texts))
     return keys // width, keys % width, cells.texts

@@ -55,7 +55,7 @@ class TagsColumn(Column):
         rest = np.sort(stable_hashes(str(texts[place]) for place in ranked[MOST:]))
         tags = tuple(str(texts[place]) for place in ranked[:MOST])
         filled = len(codes) / max(1, len(cells))
-        return cls(cells.name, filled, style, tags, bool(_gaps(cells).any()), rest, len(texts))
+        return cls(cells.name, filled, style, tags, bool(tag_gaps(cells).any()), rest, len(texts))
 
     def apply(self, column: pd.Series[Any] | Cells) -> sp.csr_matrix:
         """Return 1 for each tag of a row, and the sum of the signs of its rarer tags in their buckets."""
@@ -74,7 +74,7 @@ class TagsColumn(Column):
         rows, codes = rows[kept], codes[kept]
         parts = [(rows, columns[codes], values[codes])]
         if self.missing:
-            gaps = np.flatnonzero(_gaps(cells))
+            gaps = np.flatnonzero(tag_gaps(cells))
             last = np.full(len(gaps), len(self.names) - 1)
             parts.append((gaps, last, np.ones(len(gaps), dtype=np.float32)))
         where, which, what = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -100,7 +100,7 @@ class TagsColumn(Column):
 def _style(cells: Cells) -> str:
     if cells.lists is not None:
         return tag_text.LISTS
-    texts = [str(text) for text in cells.texts[cells.sample]]
+    texts = cells.texts[cells.sample].tolist()
     if tag_text.in_brackets(texts):
         return tag_text.BRACKETS
     mark = tag_text.choose_mark(texts, cells.counts[cells.sample].tolist())
@@ -109,5 +109,10 @@ def _style(cells: Cells) -> str:
     return max(tag_text.MARKS, key=lambda candidate: sum(candidate in text for text in texts))
 
 
-def _gaps(cells: Cells) -> BoolArray:
-    return cells.codes < 0 if cells.lists is None else ~cells.lists & cells.column.isna().to_numpy()
+def tag_gaps(cells: Cells) -> BoolArray:
+    """Return the rows in which nothing is known; an empty list is known."""
+    if cells.lists is None:
+        return cells.codes < 0
+    gaps = ~cells.lists
+    gaps[gaps] = tag_text.not_lists(cells).codes < 0
+    return gaps

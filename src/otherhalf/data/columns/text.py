@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from otherhalf.data.columns.cells import Cells, sample_of
 from otherhalf.data.columns.column import Column
 from otherhalf.data.columns.words import WIDTH, chunks, count_words, weighted
-from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.system.arrays import FloatArray, IntArray, distinct_keys
 
 MOST = 50
 """Number of columns that the words are projected to."""
@@ -58,7 +58,7 @@ class TextColumn(Column):
         length = _mean_and_deviation(lengths, rows)
         parts = [count_words(texts[part]) for part in chunks(texts)]
         counts = sp.csr_matrix(sp.vstack(parts)) if parts else sp.csr_matrix((0, WIDTH), dtype=np.float32)
-        used = np.unique(counts.indices).astype(np.int64)
+        used = distinct_keys(counts.indices.astype(np.int64))
         inside = counts[:, used]
         frequency = np.asarray((inside > 0).T @ rows).ravel()
         weights = (np.log((1 + rows.sum()) / (1 + frequency)) + 1).astype(np.float32)
@@ -90,6 +90,8 @@ class TextColumn(Column):
         mean, deviation = self.length
         known[:-1, width] = (_log_lengths(cells.texts) - mean) / deviation
         known[-1, width + 1 :] = 1
+        if len(cells.texts) == len(cells) and bool((np.diff(cells.codes) == 1).all()):
+            return known[:-1]  # each text is one row: no copy is needed
         return known[cells.codes]
 
     def _inside(self, counts: sp.csr_matrix) -> sp.csr_matrix:
