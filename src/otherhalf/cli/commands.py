@@ -8,6 +8,7 @@ import typer
 
 from otherhalf.cli.console import print_result, progress, run, set_threads
 from otherhalf.cli.experiments import compare, reproduce, search
+from otherhalf.cli.inspect import inspect
 from otherhalf.cli.options import (
     Device,
     Follow,
@@ -219,6 +220,7 @@ def fit(
 
 
 app.command()(predict)
+app.command()(inspect)
 app.command()(compare)
 app.command()(reproduce)
 app.command()(search)
