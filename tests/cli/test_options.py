@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 from typer.testing import CliRunner
 
-from otherhalf.cli.options import OpenGraph, Seed, takes_data
+from otherhalf.cli.options import Kind, OpenGraph, Seed, takes_data
+from otherhalf.data.splits import split as make_split
 
 
 @takes_data
@@ -31,7 +32,7 @@ def test_data_comes_after_the_commands_own_arguments_and_tables_last():
     assert names == [
         *("model", "data", "seed"),
         *("id", "label", "features", "source", "target", "directed"),
-        "unknown_edges",
+        *("unknown_edges", "split_column", "split_time"),
     ]
     assert sizes.__name__ == "sizes"
     assert sizes.__doc__ == "Print the sizes of a graph."
@@ -50,3 +51,24 @@ def test_the_columns_reach_the_reader(tmp_path):
 def test_names_need_no_columns():
     result = CliRunner().invoke(app(), ["gcn", "csbm:nodes=30,features=4,classes=2"])
     assert result.output == "gcn 0 30 4 2 False\n"
+
+
+@takes_data
+def parts(open_graph: OpenGraph, split: Kind = "uniform") -> None:
+    """Print the parts of a split."""
+    graph = open_graph()
+    made = make_split(graph, split)
+    print(split, made.train.tolist(), made.val.tolist(), made.test.tolist())
+
+
+def test_a_split_of_the_table_takes_the_place_of_the_default(tmp_path):
+    (tmp_path / "n.csv").write_text("id,a,when,part,label\nx,1,3,val,u\ny,3,1,test,v\nz,3,2,train,v\n")
+    (tmp_path / "e.csv").write_text("source,target\nx,y\ny,z\n")
+    tables = f"{tmp_path / 'n.csv'},{tmp_path / 'e.csv'}"
+    made = typer.Typer()
+    made.command()(parts)
+    run = CliRunner().invoke
+    assert run(made, [tables, "--split-column", "part"]).stdout == "given [2] [0] [1]\n"
+    assert run(made, [tables, "--split-time", "when"]).stdout == "given [1] [2] [0]\n"
+    wrong = run(made, [tables, "--split-column", "part", "--split", "quota"])
+    assert "--split quota and a split of the table's own exclude each other" in str(wrong.exception)

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from otherhalf.errors import InputError
+
 DATA_HELP = (
     "A data set's name, an .npz file, nodes.csv,edges.csv (or .parquet), or a folder of Geom-GCN's files. "
     "`otherhalf datasets` lists the names."
@@ -42,6 +44,14 @@ UnknownEdges = Annotated[
     str,
     typer.Option(help="Tables: drop edges to unknown ids, raise an error, or add nodes: drop, error or add."),
 ]
+SplitColumn = Annotated[
+    str | None,
+    typer.Option(help="Tables: node column with the part of each node: train, val or test."),
+]
+SplitTime = Annotated[
+    str | None,
+    typer.Option(help="Tables: node column with times; the oldest 60 % train, the next 20 % validate."),
+]
 
 
 OpenGraph = Callable[[], Any]
@@ -56,8 +66,22 @@ def _about_tables(
     target: Target = None,
     directed: Directed = False,
     unknown_edges: UnknownEdges = "drop",
+    split_column: SplitColumn = None,
+    split_time: SplitTime = None,
 ) -> None:
     """Declare the options about tables once, for all commands that take DATA."""
+
+
+def _follow_the_users_split(arguments: dict[str, Any]) -> None:
+    """Let a command that splits use the split of the user's table; ``uniform`` is the default."""
+    if "split" not in arguments:
+        return
+    if arguments["split"] not in (None, "uniform", "given"):
+        raise InputError(
+            f"--split {arguments['split']} and a split of the table's own exclude each other: "
+            "leave out one of --split and --split-column or --split-time"
+        )
+    arguments["split"] = "given"
 
 
 def takes_data(command: Callable[..., None]) -> Callable[..., None]:
@@ -73,6 +97,8 @@ def takes_data(command: Callable[..., None]) -> Callable[..., None]:
         from otherhalf.data.source import Columns, open_data
 
         columns = Columns(**{name: arguments.pop(name) for name in tables})
+        if columns.split_column is not None or columns.split_time is not None:
+            _follow_the_users_split(arguments)
         name = arguments.pop("data")
         command(lambda: open_data(name, columns), **arguments)
 

@@ -10,7 +10,9 @@ from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import UNKNOWN, IntArray
 from otherhalf.system.seeds import generator
 
-KINDS = ("uniform", "stratified", "quota", "fixed", "public")
+KINDS = ("uniform", "stratified", "quota", "fixed", "public", "given")
+GIVEN = ("column", "time", "ids")
+"""What a split that the user brought follows."""
 
 
 def split(
@@ -32,10 +34,11 @@ def split(
       a class that is smaller; round(r₂·N) of the remaining nodes are val, the others test.
     * ``"fixed"``: number ``seed`` of the splits published with the data; ``ratios`` is not used.
     * ``"public"``: Planetoid's one split of Cora, Citeseer and Pubmed; neither is used.
+    * ``"given"``: the split by a column or by time that ``read_tables`` was asked for; neither is used.
 
     Args:
         graph: The graph; nodes without a label are in no part.
-        kind: One of ``uniform``, ``stratified``, ``quota``, ``fixed``, ``public``.
+        kind: One of ``uniform``, ``stratified``, ``quota``, ``fixed``, ``public``, ``given``.
         seed: Seed of the random choice, or number of the fixed split.
         ratios: Shares of train, val and test: positive, with sum 1.
 
@@ -45,7 +48,7 @@ def split(
     if kind not in KINDS:
         raise InputError(f"there is no split {kind!r}: choose one of {', '.join(KINDS)}")
     rng = generator(seed)
-    if kind in ("fixed", "public"):
+    if kind in ("fixed", "public", "given"):
         return _published(graph, kind, int(seed) if kind == "fixed" else 0)
     _check_ratios(ratios)
     graph.require_labels("a split")
@@ -58,13 +61,16 @@ def split(
 
 
 def published_splits(graph: Graph, kind: str) -> list[Split]:
-    """Return the splits of a kind, ``fixed`` or ``public``, that were published with the graph."""
-    return [s for s in graph.fixed_splits if (s.kind == "public") == (kind == "public")]
+    """Return the splits of a kind, ``fixed``, ``public`` or ``given``, that came with the graph."""
+    kinds = {"public": "public", **dict.fromkeys(GIVEN, "given")}
+    return [s for s in graph.fixed_splits if kinds.get(s.kind, "fixed") == kind]
 
 
 def _published(graph: Graph, kind: str, number: int) -> Split:
     name = graph.name or "this graph"
     splits = published_splits(graph, kind)
+    if not splits and kind == "given":
+        raise InputError(f"{name} comes without a split of yours: name its column with split_column")
     if not splits:
         raise InputError(f"{name} comes without {kind} splits: choose uniform, stratified or quota")
     if number >= len(splits):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from otherhalf.data.files.table import Table
 from otherhalf.data.notes import counted, hand_over
+from otherhalf.data.own_splits import column_split, time_split
 from otherhalf.data.roles.edge_columns import edge_columns
 from otherhalf.data.roles.ends import check_unknown_edges, edge_ends
 from otherhalf.data.roles.features import features_of_added_nodes, named_features, read_features
@@ -19,8 +22,9 @@ from otherhalf.data.roles.ids import NodeIds, node_ids
 from otherhalf.data.roles.labels import read_labels
 from otherhalf.data.table_files import open_table
 from otherhalf.errors import InputError
-from otherhalf.graph import Graph
-from otherhalf.system.arrays import IntArray
+from otherhalf.graph import Graph, Split
+from otherhalf.system.arrays import UNKNOWN, IntArray
+from otherhalf.system.graph_checks import checked_labels
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,8 @@ class Columns:
     target: str | None = None
     directed: bool = False
     unknown_edges: str = "drop"
+    split_column: str | None = None
+    split_time: str | None = None
 
 
 def read_tables(
@@ -47,6 +53,8 @@ def read_tables(
     target: str | None = None,
     directed: bool = False,
     unknown_edges: str = "drop",
+    split_column: str | None = None,
+    split_time: str | None = None,
     name: str = "",
     notes: list[str] | None = None,
 ) -> Graph:
@@ -75,12 +83,16 @@ def read_tables(
         directed: Whether the order of the ends has a meaning.
         unknown_edges: What to do with edges to an id that no node has: ``drop`` them (unless they are most of
             the edges), raise an ``error``, or ``add`` the nodes, without label and with median features.
+        split_column: Column with the part of every node: train, val (or valid, validation, dev) or test.
+            ``split(graph, "given")`` returns that split. The column is no feature.
+        split_time: Column with the time of every node, for a split by time: the oldest 60 % of the labelled
+            nodes train, the next 20 % are val, the newest test. The column is a feature only if named so.
         name: Name of the graph.
         notes: List to which the decisions of the reader are added, each one sentence. Default: each is a
             warning.
     """
     found: list[str] = []
-    columns = Columns(id, label, features, source, target, directed, unknown_edges)
+    columns = Columns(id, label, features, source, target, directed, unknown_edges, split_column, split_time)
     paths = [nodes, edges] if isinstance(edges, str | Path) else [nodes, *edges]
     node_table, *edge_tables = (open_table(path, found) for path in paths)
     graph = graph_of_tables(node_table, edge_tables, columns, name, found)
@@ -97,25 +109,28 @@ def graph_of_tables(
         raise InputError("no table of edges is given: name at least one")
     id, label = _id_and_label(nodes, columns.id, columns.label)
     taken = {id: "id"} if label is None else {id: "id", label: "label"}
+    by_split = _split_columns(nodes, columns, taken)
     named = named_features(nodes, columns.features, taken)
-    rows = nodes.read(text=taken)
+    rows = nodes.read(text=[*taken, *by_split.difference(named or ())])
     ids = node_ids(nodes, rows[id])
-    x = read_features(nodes, rows, named, ids.values, set(taken), notes)
+    x = read_features(nodes, rows, named, ids.values, {*taken, *by_split}, notes)
     y, classes = (None, None) if label is None else read_labels(nodes, rows[label], notes)
     pairs, grown = _edges(edges, ids, columns, notes)
     added = len(grown.values) - len(ids.values)
-    try:
+    with _naming(nodes, *edges):
+        y, classes = checked_labels(_labels_of_added_nodes(y, added), classes, len(grown.values))
+    splits = _splits(nodes, rows, columns, (y != UNKNOWN)[: len(rows)], notes)
+    with _naming(nodes, *edges):
         graph = Graph(
             edges=pairs,
             x=features_of_added_nodes(x, added, notes),
-            y=_labels_of_added_nodes(y, added),
+            y=y,
             directed=columns.directed,
             ids=grown.values,
-            classes=classes,  # type: ignore[arg-type]
+            classes=classes,
+            fixed_splits=splits,
             name=name,
         )
-    except InputError as error:
-        raise InputError(f"{', '.join([nodes.name, *(table.name for table in edges)])}: {error}") from error
     _note_dropped(graph, edges, notes)
     return graph
 
@@ -161,6 +176,47 @@ def _edges(
         )
         notes.append(f"The edges of {len(tables)} tables were put together as edges of one kind: {counts}.")
     return np.concatenate(pairs, axis=1), ids
+
+
+@contextmanager
+def _naming(*tables: Table) -> Iterator[None]:
+    """Put the names of the tables before the message of an error."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{', '.join(table.name for table in tables)}: {error}") from error
+
+
+def _split_columns(table: Table, columns: Columns, taken: dict[str, str]) -> set[str]:
+    """Return the column that decides the split, if there is one. A column of parts can have no other role."""
+    if columns.split_column is not None and columns.split_time is not None:
+        raise InputError("the split cannot follow both split_column and split_time: give one of them")
+    named = {columns.split_column: "split column", columns.split_time: "split time"}
+    found = {column: role for column, role in named.items() if column is not None}
+    for column, role in found.items():
+        table.require(column, role)
+        if column in taken:
+            raise InputError(f"the column {column!r} is the {taken[column]} and cannot be the {role} too")
+    if columns.split_column is not None:
+        taken[columns.split_column] = "split"
+    return set(found)
+
+
+def _splits(
+    table: Table,
+    rows: pd.DataFrame,
+    columns: Columns,
+    labelled: npt.NDArray[np.bool_],
+    notes: list[str],
+) -> tuple[Split, ...]:
+    """Return the split that a column of the node table decides, if the user named one."""
+    if columns.split_column is not None:
+        what = f"{table.name}, column {columns.split_column!r}"
+        return (column_split(rows[columns.split_column], labelled, what, notes),)
+    if columns.split_time is not None:
+        what = f"{table.name}, column {columns.split_time!r}"
+        return (time_split(rows[columns.split_time], labelled, what, notes),)
+    return ()
 
 
 def _labels_of_added_nodes(y: Any, count: int) -> Any:
