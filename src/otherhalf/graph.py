@@ -266,6 +266,13 @@ class Graph(Frozen):
 
         return from_scipy(adjacency, x, y, **options)
 
+    @classmethod
+    def from_frames(cls, nodes: Any, edges: Any, **options: Any) -> Graph:
+        """Convert a table of nodes and a table of edges: pandas, Arrow, polars or DuckDB."""
+        from otherhalf.data.convert import from_frames
+
+        return from_frames(nodes, edges, **options)
+
     def to_pyg(self) -> Data:
         """Convert to a PyG ``Data``; the fixed splits become ``[N, S]`` masks."""
         from otherhalf.data.convert import to_pyg

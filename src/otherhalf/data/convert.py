@@ -1,4 +1,4 @@
-"""Graphs from and to PyG and scipy; :mod:`~otherhalf.data.convert_networkx` has those from networkx."""
+"""Graphs from and to PyG and scipy; ``convert_networkx`` and ``from_frames`` have those from other values."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from otherhalf.data.convert_networkx import from_networkx
+from otherhalf.data.from_frames import from_frames
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import UNKNOWN, IntArray, distinct_keys
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import torch
     from torch_geometric.data import Data
 
-__all__ = ["DENSE_CELLS", "from_networkx", "from_pyg", "from_scipy", "to_pyg"]
+__all__ = ["DENSE_CELLS", "from_frames", "from_networkx", "from_pyg", "from_scipy", "to_pyg"]
 
 DENSE_CELLS = 2**26
 """Up to this many cells (256 MB of float32), ``to_pyg`` makes sparse features dense."""
