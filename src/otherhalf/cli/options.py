@@ -9,7 +9,8 @@ import typer
 from otherhalf.errors import InputError
 
 DATA_HELP = (
-    "A data set's name, an .npz file, nodes.csv,edges.csv (or .parquet), or a folder of Geom-GCN's files. "
+    "A data set's name, an .npz file, nodes.csv,edges.csv (or .jsonl, .parquet), db.sqlite::nodes,edges, a "
+    ".graphml, .gml or node-link .json file, or a folder of Geom-GCN's files. "
     "`otherhalf datasets` lists the names."
 )
 Data = Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP)]

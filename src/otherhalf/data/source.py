@@ -7,6 +7,7 @@ from pathlib import Path
 from otherhalf.data.catalog import load, resolve
 from otherhalf.data.files.database import MARK
 from otherhalf.data.formats.geom_gcn import open_geom_gcn
+from otherhalf.data.graph_files import is_graph_file, read_graph_file
 from otherhalf.data.synthetic import PREFIX
 from otherhalf.data.table_files import TABLE_ENDINGS
 from otherhalf.data.tables import Columns, read_tables
@@ -28,7 +29,8 @@ def open_data(data: str, columns: Columns | None = None) -> Graph:
     """Return the graph that DATA names, by the first of :data:`READERS` that accepts it.
 
     That is a data set's name, an ``.npz`` file, ``nodes.csv,edges.csv``, ``nodes.csv,a.csv+b.csv`` for two
-    tables of edges, ``db.sqlite::nodes,edges``, or a folder of Geom-GCN's files.
+    tables of edges, ``db.sqlite::nodes,edges``, a GraphML, GML or node-link JSON file, or a folder of
+    Geom-GCN's files.
     """
     reader = next(reader for reader in READERS if reader.accepts(data))
     return reader.read(data, columns or Columns())
@@ -76,6 +78,7 @@ def _check_no_columns(columns: Columns) -> None:
 
 
 READERS = [
+    Reader(lambda data: "," not in data and is_graph_file(data), read_graph_file),
     Reader(lambda data: "," in data and not data.startswith(f"{PREFIX}:"), _read_pair),
     Reader(lambda data: data.lower().endswith(TABLE_ENDINGS), _refuse_one_table),
     Reader(_is_folder, _read_folder),
