@@ -105,6 +105,16 @@ def test_wrong_cells_are_named():
     assert later.notes == ("p: 2 cells are no number and count as a gap: 'x'",)
 
 
+def test_large_tables_are_applied_in_parts(monkeypatch):
+    frame = messy(50)
+    encoding = ColumnEncoding.learn(frame)
+    whole = encoding.apply(frame)
+    monkeypatch.setattr("otherhalf.data.columns.encoding._ROWS", 7)
+    in_parts = encoding.apply(frame)
+    np.testing.assert_array_equal(dense(in_parts), dense(whole))
+    assert in_parts.notes == whole.notes != ()
+
+
 def test_no_usable_column_is_welcome():
     for frame in (SMALL[["c", "d"]], SMALL[[]], pd.DataFrame(), SMALL[:0]):
         encoding = ColumnEncoding.learn(frame)
@@ -128,6 +138,7 @@ def test_words_of_a_bag_are_sparse():
     assert isinstance(encoded.x, sp.csr_matrix)
     assert encoded.x.dtype == np.float32
     np.testing.assert_array_equal(encoded.x.toarray(), frame.to_numpy())
+    assert ColumnEncoding.learn(frame).apply(frame[:0]).x.shape == (0, frame.shape[1])
 
 
 # ------------------------------------------------------------------ a messy table

@@ -13,6 +13,7 @@ from otherhalf.data.columns.cells import Cells
 from otherhalf.data.columns.column import Column
 from otherhalf.data.columns.hashing import buckets, short_text, signs, stable_hashes
 from otherhalf.data.columns.kinds import FEW
+from otherhalf.data.notes import counted
 from otherhalf.system.arrays import IntArray
 
 BUCKETS = 64
@@ -110,5 +111,7 @@ class CategoryColumn(Column):
         if self.hashes is not None:
             text = f"{BUCKETS} hashed columns and the log frequency"
         else:
-            text = f"{len(self.values)} columns of 0 and 1" + (", others together" if self.other else "")
+            text = f"{counted(len(self.values), 'column')} of 0 and 1" + (
+                ", others together" if self.other else ""
+            )
         return text + (", gaps marked" if self.missing else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -129,18 +130,23 @@ class ColumnEncoding:
         """
         places = _places(table)
         self._check_columns(list(places))
-        blocks: list[sp.csr_matrix] = []
+        parts: list[sp.csr_matrix] = []
         dense = np.zeros((0 if self.sparse else len(table), len(self.names)), dtype=np.float32)
-        notes, start = [], 0
-        for column in self.columns:
-            cells = Cells.of(table.iloc[:, places[column.name]])
+        wrong: dict[str, Counter[str]] = {column.name: Counter() for column in self.columns}
+        for top in range(0, len(table), _ROWS):  # a part of the rows at a time needs little memory
+            blocks = []
+            for column in self.columns:
+                cells = Cells.of(table.iloc[top : top + _ROWS, places[column.name]])
+                blocks.append(column.apply(cells))
+                wrong[column.name] += _wrong_cells(cells, column)
             if self.sparse:
-                blocks.append(sp.csr_matrix(column.apply(cells)))
-            else:
-                start += _write(column.apply(cells), dense[:, start:])
-            note = _wrong_cells(cells, column)
-            notes += [f"{column.name}: {note}"] if note else []
-        x = sp.csr_matrix(sp.hstack(blocks, format="csr")) if self.sparse else dense
+                parts.append(sp.hstack([sp.csr_matrix(block) for block in blocks], format="csr"))
+            elif blocks:
+                np.concatenate([_dense(block) for block in blocks], axis=1, out=dense[top : top + _ROWS])
+        x = sp.csr_matrix(sp.vstack(parts)) if parts else dense
+        if self.sparse and not parts:
+            x = sp.csr_matrix((0, len(self.names)), dtype=np.float32)
+        notes = [f"{c.name}: {_wrong_note(wrong[c.name], c.kind)}" for c in self.columns if wrong[c.name]]
         return Encoded(x, self.names, tuple(notes))
 
     def _check_columns(self, names: list[str]) -> None:
@@ -231,13 +237,8 @@ def _places(table: pd.DataFrame) -> dict[str, int]:
     return places
 
 
-def _write(block: FloatArray | sp.csr_matrix, place: FloatArray) -> int:
-    """Write a block into the first columns of a place, a part of the rows at a time; return its width."""
-    rows, width = block.shape
-    for top in range(0, rows, _ROWS):
-        part = block[top : top + _ROWS]
-        place[top : top + _ROWS, :width] = part if isinstance(part, np.ndarray) else part.toarray()
-    return int(width)
+def _dense(block: FloatArray | sp.csr_matrix) -> FloatArray:
+    return block if isinstance(block, np.ndarray) else np.asarray(block.toarray())
 
 
 def _row(cells: Cells, finding: Finding, column: Column | None) -> Row:
@@ -248,7 +249,7 @@ def _row(cells: Cells, finding: Finding, column: Column | None) -> Row:
         gaps, distinct = (0, 0) if cells.lists is not None else (int(cells.gaps.sum()), cells.distinct)
         return Row(cells.name, finding.kind, gaps, distinct, "left out", "left out: " + "; ".join(notes))
     wrong = _wrong_cells(cells, column)
-    notes += [*([wrong] if wrong else []), *column.remarks]
+    notes += [*([_wrong_note(wrong, column.kind)] if wrong else []), *column.remarks]
     if isinstance(column, TagsColumn) and cells.lists is not None:
         gaps, distinct = int(tag_gaps(cells).sum()), column.distinct
     else:
@@ -260,17 +261,18 @@ def _row(cells: Cells, finding: Finding, column: Column | None) -> Row:
     return Row(cells.name, column.kind, gaps, distinct, becomes, "; ".join(notes))
 
 
-def _wrong_cells(cells: Cells, column: Column) -> str:
-    """Return a note on the cells that do not fit the kind; empty if all do."""
+def _wrong_cells(cells: Cells, column: Column) -> Counter[str]:
+    """Return the texts that do not fit the kind, and how many rows have each."""
     wrong = column.unreadable(cells)
     if not wrong:
-        return ""
-    rows = int(cells.counts[np.isin(cells.texts.astype(str), wrong)].sum())
-    shown = ", ".join(repr(text[:40]) for text in wrong[:_SHOWN])
+        return Counter()
+    rows = dict(zip(cells.texts.tolist(), cells.counts.tolist(), strict=True))
+    return Counter({text: rows[text] for text in wrong})
+
+
+def _wrong_note(wrong: Counter[str], kind: str) -> str:
+    rows = wrong.total()
+    shown = ", ".join(repr(text[:40]) for text in sorted(wrong)[:_SHOWN])
     many = " and others" if len(wrong) > _SHOWN else ""
-    what = (
-        f"1 cell is no {column.kind} and counts"
-        if rows == 1
-        else f"{rows} cells are no {column.kind} and count"
-    )
+    what = f"1 cell is no {kind} and counts" if rows == 1 else f"{rows} cells are no {kind} and count"
     return f"{what} as a gap: {shown}{many}"

@@ -13,6 +13,7 @@ from otherhalf.data.columns import tag_text
 from otherhalf.data.columns.cells import BoolArray, Cells
 from otherhalf.data.columns.column import Column
 from otherhalf.data.columns.hashing import buckets, short_text, signs, stable_hashes
+from otherhalf.data.notes import counted
 from otherhalf.system.arrays import IntArray
 
 MOST = 100
@@ -92,7 +93,7 @@ class TagsColumn(Column):
     @property
     def becomes(self) -> str:
         """How many columns."""
-        text = f"{len(self.tags)} columns of 0 and 1"
+        text = f"{counted(len(self.tags), 'column')} of 0 and 1"
         text += f", {BUCKETS} hashed columns for {len(self.rest)} rarer tags" if len(self.rest) else ""
         return text + (", gaps marked" if self.missing else "")
 

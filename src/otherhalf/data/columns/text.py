@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from otherhalf.data.columns.cells import Cells, sample_of
 from otherhalf.data.columns.column import Column
 from otherhalf.data.columns.words import WIDTH, chunks, count_words, weighted
+from otherhalf.data.notes import counted
 from otherhalf.system.arrays import FloatArray, IntArray, distinct_keys
 
 MOST = 50
@@ -114,7 +115,7 @@ class TextColumn(Column):
     @property
     def becomes(self) -> str:
         """How many columns."""
-        text = f"{self.directions.shape[1]} directions of words and the log length"
+        text = f"{counted(self.directions.shape[1], 'direction')} of words and the log length"
         return text + (", gaps marked" if self.missing else "")
 
 
