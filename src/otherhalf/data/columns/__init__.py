@@ -13,9 +13,9 @@ Nothing here reads a label, except the check for leaks. What is learned depends 
 nor on that of columns, and a row becomes the same bits in a call with one row and in a call with a million.
 
 skrub's ``TableVectorizer`` does similar work and is the model for much of this: kinds from the cells, one-hot
-columns for few values, words with an SVD for text. Its defaults read no label either. It is not used, for four
+columns for few values, words with an SVD for text. Its defaults read no label either. It is not used for four
 reasons. A fitted one can be kept as a pickle only, and loading a pickle can run any code; a model folder here
-has JSON and safetensors. Its defaults leave numbers unscaled and gaps in them NaN, which trees take and neural
+has JSON and safetensors. Its defaults leave numbers unscaled and their gaps NaN, which trees take and neural
 networks do not. It has no columns for lists of tags. And it would be one more dependency for what pandas and
 scikit-learn already do.
 """
