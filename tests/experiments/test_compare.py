@@ -161,6 +161,12 @@ def test_the_public_split(workbench):
     assert found.table().rows[1][4:6] == ["", "too few splits to tell"]
 
 
+def test_the_one_split_of_a_table_is_refused(workbench):
+    with pytest.raises(InputError, match="compare takes several splits, and a table gives one: leave out"):
+        compare(published(1, kind="column"), ["gcn"], workbench, split="given")
+    assert workbench.jobs == []
+
+
 @pytest.mark.parametrize(
     ("graph", "options", "message"),
     [

@@ -204,6 +204,11 @@ def compare(
 
 def _check_splits(graph: Graph, split: str, runs: int) -> int | None:
     """Raise InputError if the graph does not have the splits; return how many it has, None for any number."""
+    if split == "given":  # one split, which the key of a job does not hold
+        raise InputError(
+            "compare takes several splits, and a table gives one: leave out its split column and its time "
+            "column, or fit the models one by one"
+        )
     make_split(graph, split, 0)
     if split != "fixed":
         check_runs(runs)
