@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 _SHOWN = ("column", "kind", "gaps", "distinct", "becomes")
 
+NOT_IN_FIT = (
+    "fit does not encode columns yet: it takes the numeric ones as they are and leaves out the others."
+)
+
 
 def inspect(
     data: Annotated[
@@ -62,7 +66,7 @@ def inspect(
         "columns": [asdict(row) for row in encoding.table()],
         "numbers": len(encoding.names),
         "sparse": encoding.sparse,
-        "notes": [*notes, *encoding.notes],
+        "notes": [*notes, *encoding.notes, NOT_IN_FIT],
         "leaks": [tell._asdict() for tell in tells],
     }
     if not as_json:
