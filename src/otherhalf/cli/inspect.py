@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 _SHOWN = ("column", "kind", "gaps", "distinct", "becomes")
 
 NOT_IN_FIT = "fit does not encode columns yet: it takes the numeric ones as they are and no others."
-    "fit does not encode columns yet: it takes the numeric ones as they are and leaves out the others."
-)
 
 
 def inspect(
