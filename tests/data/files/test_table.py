@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from otherhalf.data.files.table import MemoryTable, Table
+from otherhalf.data.files.table import MemoryTable
 from otherhalf.errors import InputError
 
 
@@ -14,7 +14,7 @@ def test_a_table_in_memory_keeps_its_types_and_names_columns_by_text():
 
 def test_names_are_distinct():
     with pytest.raises(InputError, match="the table has two columns called 'a': rename one"):
-        Table("the table", ["a", "b", "a"])
+        MemoryTable("the table", pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]))
 
 
 def test_rows_are_needed():

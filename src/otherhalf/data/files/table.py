@@ -1,5 +1,6 @@
 """What every table offers, on disk or in memory: a name for messages, its columns, and its rows."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
 import pandas as pd
@@ -11,7 +12,7 @@ UNNAMED = "Unnamed: "
 """What a column without a name is called, with its number behind it, as pandas does."""
 
 
-class Table:
+class Table(ABC):
     """A table whose column names are known before its cells are read.
 
     The names come first because they decide how the cells are read: an id column must be read as text,
@@ -54,8 +55,9 @@ class Table:
                 f"its columns are {listing(self.columns)}"
             )
 
+    @abstractmethod
     def _rows(self, text: set[str], count: int | None) -> pd.DataFrame:
-        raise NotImplementedError
+        """Return the first ``count`` rows, or all of them."""
 
 
 class MemoryTable(Table):
