@@ -278,6 +278,11 @@ def test_equal_weights_of_one_are_no_weights_but_for_the_hash():
         ),
         ([1.0, 1.0, np.nan], "the weight of edge 2 is nan"),
         ([-1.0, np.inf, 1.0], r"the weight of edge 0 is -1 \(2 such weights in all\)"),
+        (
+            [1.0, 1e39, 1.0],
+            r"the edge between nodes 1 and 2 sum to 1e\+39, which float32 cannot hold: divide all weights",
+        ),
+        ([1.0, 1.0, 1e-60], "the edge between nodes 0 and 2 sum to 1e-60, which float32 cannot hold"),
         (["a", "b", "c"], "the weights are <U1: give numbers"),
     ],
 )

@@ -3,6 +3,7 @@
 import inspect
 from typing import Annotated
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
@@ -32,7 +33,7 @@ def test_data_comes_after_the_commands_own_arguments_and_tables_last():
     assert names == [
         *("model", "data", "seed"),
         *("id", "label", "features", "source", "target", "directed"),
-        *("unknown_edges", "split_column", "split_time"),
+        *("unknown_edges", "split_column", "split_time", "weight", "no_weight"),
     ]
     assert sizes.__name__ == "sizes"
     assert sizes.__doc__ == "Print the sizes of a graph."
@@ -72,3 +73,36 @@ def test_a_split_of_the_table_takes_the_place_of_the_default(tmp_path):
     assert run(made, [tables, "--split-time", "when"]).stdout == "given [1] [2] [0]\n"
     wrong = run(made, [tables, "--split-column", "part", "--split", "quota"])
     assert "--split quota and a split of the table's own exclude each other" in str(wrong.exception)
+
+
+@takes_data
+def weights(open_graph: OpenGraph) -> None:
+    """Print the weights of the edges."""
+    found = open_graph().weights
+    print(None if found is None else found.tolist())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ([], "[2.0]"),
+        (["--weight", "none"], "[3.0]"),
+        (["--weight", "no-weight"], "[4.0]"),
+        (["--no-weight"], "None"),
+    ],
+)
+def test_no_name_of_a_column_means_no_weight(tmp_path, options, found):
+    (tmp_path / "n.csv").write_text("id,a\nx,1\ny,3\n")
+    (tmp_path / "e.csv").write_text("source,target,w,none,no-weight\nx,y,2,3,4\n")
+    made = typer.Typer()
+    made.command()(weights)
+    result = CliRunner().invoke(made, [f"{tmp_path / 'n.csv'},{tmp_path / 'e.csv'}", *options])
+    assert result.output == f"{found}\n"
+
+
+def test_a_weight_and_none_exclude_each_other():
+    made = typer.Typer()
+    made.command()(weights)
+    result = CliRunner().invoke(made, ["n.csv,e.csv", "--weight", "w", "--no-weight"])
+    assert "--weight and --no-weight exclude each other: leave out one of them" in str(result.exception)

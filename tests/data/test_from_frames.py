@@ -51,6 +51,7 @@ class LikePolars:
 
 
 def check(graph):
+    assert graph.weights.tolist() == [1, 2]
     assert (graph.ids.tolist(), graph.edges.tolist()) == (["u", "v", "w"], [[0, 1], [1, 2]])
     assert (graph.y.tolist(), graph.classes.tolist()) == ([0, 1, -1], ["a", "b"])
     assert graph.x.tolist() == [[1.5], [2.5], [3.5]]
@@ -70,7 +71,7 @@ def check(graph):
 def test_every_kind_of_table(wrap):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check(Graph.from_frames(wrap(NODES), wrap(EDGES), name="mine"))
+        check(Graph.from_frames(wrap(NODES), wrap(EDGES), weight="weight", name="mine"))
 
 
 def test_polars():

@@ -39,7 +39,11 @@ class TestGraphML:
         notes = []
         graph = read_graph_file(path, TEAM, notes=notes)
         check(graph)
-        assert (graph.directed, graph.name, notes) == (False, "people", [])
+        assert (graph.directed, graph.name) == (False, "people")
+        assert [note.split(": ")[1] for note in notes] == [
+            "the column 'weight' was taken as the weights of the edges; weight=False (--no-weight) ignores "
+            "it."
+        ]
 
     def test_direction_and_packing(self, tmp_path):
         path = tmp_path / "people.graphml.gz"

@@ -85,6 +85,15 @@ class TestNotes:
             "as one.",
         ]
 
+    def test_repeated_edges_with_weights(self, files):
+        notes = []
+        graph = read_tables(*files(edges="from,to,w\n10,20,1\n20,10,2\n30,20,4\n"), notes=notes)
+        assert (graph.edges.T.tolist(), graph.weights.tolist()) == ([[0, 1], [1, 2]], [3, 4])
+        assert notes[-1].split(": ", 1)[1] == (
+            "the reader dropped 1 repeated edge and added its weight to that of the first; the two "
+            "directions of an edge count as one."
+        )
+
     def test_a_plain_table_needs_none(self, files):
         notes = []
         read_tables(*files(), notes=notes)
@@ -110,7 +119,7 @@ class TestUnknownEdges:
 
 class TestNamedColumns:
     def test_every_column_can_be_named(self, files):
-        paths = files("a,b,c,key,class\n1,2,3,u,0\n4,5,6,v,1\n", "weight,kind,end,start\n0.5,x,u,v\n")
+        paths = files("a,b,c,key,class\n1,2,3,u,0\n4,5,6,v,1\n", "weight,end,start\n0.5,u,v\n")
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             graph = read_tables(
@@ -120,12 +129,13 @@ class TestNamedColumns:
                 features=["c", "a"],
                 source="start",
                 target="end",
+                weight="weight",
                 directed=True,
             )
         assert graph.ids.tolist() == ["u", "v"]
         assert graph.x.tolist() == [[3, 1], [6, 4]]
         assert (graph.y.tolist(), graph.classes.tolist()) == ([0, 1], [0, 1])
-        assert graph.edges.tolist() == [[1], [0]]
+        assert (graph.edges.tolist(), graph.weights.tolist()) == ([[1], [0]], [0.5])
 
     def test_features_as_comma_separated_text(self, files):
         assert read_tables(*files(), features="b, a").x.tolist() == [[0, 1.5], [1, 2.5], [0, 3.5]]

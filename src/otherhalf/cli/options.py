@@ -53,6 +53,13 @@ SplitTime = Annotated[
     str | None,
     typer.Option(help="Tables: node column with times; the oldest 60 % train, the next 20 % validate."),
 ]
+Weight = Annotated[
+    str | None,
+    typer.Option(help="Tables: edge column with weights; default: a numeric one called weight or w."),
+]
+NoWeight = Annotated[
+    bool, typer.Option("--no-weight", help="Tables: every edge counts the same, whatever columns there are.")
+]
 
 
 OpenGraph = Callable[[], Any]
@@ -69,6 +76,8 @@ def _about_tables(
     unknown_edges: UnknownEdges = "drop",
     split_column: SplitColumn = None,
     split_time: SplitTime = None,
+    weight: Weight = None,
+    no_weight: NoWeight = False,
 ) -> None:
     """Declare the options about tables once, for all commands that take DATA."""
 
@@ -97,7 +106,12 @@ def takes_data(command: Callable[..., None]) -> Callable[..., None]:
     def run(**arguments: Any) -> None:
         from otherhalf.data.source import Columns, open_data
 
-        columns = Columns(**{name: arguments.pop(name) for name in tables})
+        about = {name: arguments.pop(name) for name in tables}
+        if about.pop("no_weight"):
+            if about["weight"] is not None:
+                raise InputError("--weight and --no-weight exclude each other: leave out one of them")
+            about["weight"] = False
+        columns = Columns(**about)
         if columns.split_column is not None or columns.split_time is not None:
             _follow_the_users_split(arguments)
         name = arguments.pop("data")

@@ -29,6 +29,7 @@ def from_frames(
     unknown_edges: str = "drop",
     split_column: str | None = None,
     split_time: str | None = None,
+    weight: str | bool | None = None,
     name: str = "",
     notes: list[str] | None = None,
 ) -> Graph:
@@ -52,13 +53,16 @@ def from_frames(
         unknown_edges: What to do with edges to an id that no node has: ``drop``, ``error`` or ``add``.
         split_column: Column with the part of every node.
         split_time: Column with the time of every node.
+        weight: Column of the weights of the edges; ``False`` for none.
         name: Name of the graph.
         notes: List to which the decisions are added; default: each is a warning.
     """
     found: list[str] = []
     node_table = MemoryTable("the node table", _nodes(_as_pandas(nodes, "the node table"), id), found)
     edge_table = MemoryTable("the edge table", _edges(_as_pandas(edges, "the edge table")), found)
-    columns = Columns(id, label, features, source, target, directed, unknown_edges, split_column, split_time)
+    columns = Columns(
+        id, label, features, source, target, directed, unknown_edges, split_column, split_time, weight
+    )
     graph = graph_of_tables(node_table, [edge_table], columns, name, found)
     hand_over(found, notes)
     return graph

@@ -12,18 +12,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from otherhalf.data.edge_tables import read_edges
 from otherhalf.data.files.table import Table
 from otherhalf.data.notes import counted, hand_over
 from otherhalf.data.own_splits import column_split, time_split
-from otherhalf.data.roles.edge_columns import edge_columns
-from otherhalf.data.roles.ends import check_unknown_edges, edge_ends
+from otherhalf.data.roles.ends import check_unknown_edges
 from otherhalf.data.roles.features import features_of_added_nodes, named_features, read_features
-from otherhalf.data.roles.ids import NodeIds, node_ids
+from otherhalf.data.roles.ids import node_ids
 from otherhalf.data.roles.labels import read_labels
 from otherhalf.data.table_files import open_table
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
-from otherhalf.system.arrays import UNKNOWN, IntArray
+from otherhalf.system.arrays import UNKNOWN
 from otherhalf.system.graph_checks import checked_labels
 
 
@@ -40,6 +40,7 @@ class Columns:
     unknown_edges: str = "drop"
     split_column: str | None = None
     split_time: str | None = None
+    weight: str | bool | None = None
 
 
 def read_tables(
@@ -55,6 +56,7 @@ def read_tables(
     unknown_edges: str = "drop",
     split_column: str | None = None,
     split_time: str | None = None,
+    weight: str | bool | None = None,
     name: str = "",
     notes: list[str] | None = None,
 ) -> Graph:
@@ -71,7 +73,7 @@ def read_tables(
     Args:
         nodes: Table with one row per node.
         edges: Table with one row per edge, or several such tables, whose edges are put together. Columns
-            other than the two ends are not used.
+            other than the two ends and the weight are not used.
         id: Column of the node ids; default ``id``, or else the first column.
         label: Column of the labels; default ``label`` if there is one.
         features: Feature columns, as a list or as one comma-separated text; default: every other numeric
@@ -87,12 +89,18 @@ def read_tables(
             ``split(graph, "given")`` returns that split. The column is no feature.
         split_time: Column with the time of every node, for a split by time: the oldest 60 % of the labelled
             nodes train, the next 20 % are val, the newest test. The column is a feature only if named so.
+        weight: Column of the edge table with the weights; default: a numeric column called ``weight``,
+            ``weights`` or ``w``. ``False`` for edges that all count the same. A weight is a positive number,
+            and 0 means no edge. The weights of repeated edges are summed, also those of the two directions of
+            an undirected edge.
         name: Name of the graph.
         notes: List to which the decisions of the reader are added, each one sentence. Default: each is a
             warning.
     """
     found: list[str] = []
-    columns = Columns(id, label, features, source, target, directed, unknown_edges, split_column, split_time)
+    columns = Columns(
+        id, label, features, source, target, directed, unknown_edges, split_column, split_time, weight
+    )
     paths = [nodes, edges] if isinstance(edges, str | Path) else [nodes, *edges]
     node_table, *edge_tables = (open_table(path, found) for path in paths)
     graph = graph_of_tables(node_table, edge_tables, columns, name, found)
@@ -115,14 +123,23 @@ def graph_of_tables(
     ids = node_ids(nodes, rows[id])
     x = read_features(nodes, rows, named, ids.values, {*taken, *by_split}, notes)
     y, classes = (None, None) if label is None else read_labels(nodes, rows[label], notes)
-    pairs, grown = _edges(edges, ids, columns, notes)
+    read = read_edges(
+        edges,
+        ids,
+        notes,
+        source=columns.source,
+        target=columns.target,
+        weight=columns.weight,
+        unknown_edges=columns.unknown_edges,
+    )
+    grown = read.ids
     added = len(grown.values) - len(ids.values)
     with _naming(nodes, *edges):
         y, classes = checked_labels(_labels_of_added_nodes(y, added), classes, len(grown.values))
     splits = _splits(nodes, rows, columns, (y != UNKNOWN)[: len(rows)], notes)
     with _naming(nodes, *edges):
         graph = Graph(
-            edges=pairs,
+            edges=read.pairs,
             x=features_of_added_nodes(x, added, notes),
             y=y,
             directed=columns.directed,
@@ -130,6 +147,7 @@ def graph_of_tables(
             classes=classes,
             fixed_splits=splits,
             name=name,
+            weights=read.weights,  # type: ignore[arg-type]  # float64 until those of repeats are summed
         )
     _note_dropped(graph, edges, notes)
     return graph
@@ -158,24 +176,6 @@ def _called(table: Table, name: str) -> str | None:
     """Return the column of this name, in small letters or else in any."""
     same = [column for column in table.columns if column.casefold() == name]
     return name if name in same else next(iter(same), None)
-
-
-def _edges(
-    tables: Sequence[Table], ids: NodeIds, columns: Columns, notes: list[str]
-) -> tuple[IntArray, NodeIds]:
-    """Return the edges of all tables, and the ids with those that only edges name."""
-    pairs = []
-    for table in tables:
-        ends = edge_columns(table, ids, columns.source, columns.target, notes)
-        read = edge_ends(table, table.read(text=ends), ends, ids, columns.unknown_edges, notes)
-        ids = read.ids
-        pairs.append(read.pairs)
-    if len(tables) > 1:
-        counts = ", ".join(
-            f"{part.shape[1]:,} from {table.name}" for part, table in zip(pairs, tables, strict=True)
-        )
-        notes.append(f"The edges of {len(tables)} tables were put together as edges of one kind: {counts}.")
-    return np.concatenate(pairs, axis=1), ids
 
 
 @contextmanager
@@ -231,4 +231,5 @@ def _note_dropped(graph: Graph, edges: Sequence[Table], notes: list[str]) -> Non
     if graph.dropped_repeats:
         repeats = counted(graph.dropped_repeats, "repeated edge")
         also = "" if graph.directed else "; the two directions of an edge count as one"
-        notes.append(f"{name}: the reader dropped {repeats} and kept each once{also}.")
+        kept = "kept each once" if graph.weights is None else "added its weight to that of the first"
+        notes.append(f"{name}: the reader dropped {repeats} and {kept}{also}.")

@@ -206,7 +206,17 @@ def summed_weights(weights: Any, given: Any, n: int, edges: IntArray, directed: 
     kept = source != target
     keys = source[kept] * np.int64(n) + target[kept]
     place = np.searchsorted(edges[0] * np.int64(n) + edges[1], keys)
-    return np.bincount(place, array[kept], minlength=edges.shape[1]).astype(np.float32)
+    sums = np.bincount(place, array[kept], minlength=edges.shape[1])
+    with np.errstate(over="ignore", under="ignore"):  # what is outside becomes infinite or 0; see below
+        rounded = sums.astype(np.float32)
+    wrong = ~(np.isfinite(rounded) & (rounded > 0))
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise InputError(
+            f"the weights of the edge between nodes {edges[0, first]} and {edges[1, first]} sum to "
+            f"{sums[first]:g}, which float32 cannot hold: divide all weights by one number"
+        )
+    return rounded
 
 
 def checked_ids(ids: Sequence[Any] | npt.NDArray[Any] | None, n: int) -> npt.NDArray[Any] | None:

@@ -36,10 +36,7 @@ class NumberColumn(Column):
     def learn(cls, column: pd.Series[Any] | Cells) -> Self:
         """Learn the way of writing, the median and the scale."""
         cells = Cells.of(column)
-        style = number_text.PLAIN
-        if cells.plain is None:
-            style, _ = number_text.choose_style(cells.texts[cells.sample].tolist())
-        numbers = _read(cells, style)
+        numbers, style = numbers_in(cells)
         known = np.sort(numbers[~np.isnan(numbers)]) if cells.plain is None else cells.ordered
         if not len(known) and len(cells):
             raise InputError(
@@ -78,6 +75,14 @@ class NumberColumn(Column):
             return []
         wrong = np.unique(cells.codes[np.isnan(_read(cells, self.style)) & (cells.codes >= 0)])
         return sorted(str(text) for text in cells.texts[wrong])
+
+
+def numbers_in(cells: Cells) -> tuple[DoubleArray, str]:
+    """Return one number per row, NaN for gaps and for what is not a number, and the way of writing."""
+    style = number_text.PLAIN
+    if cells.plain is None:
+        style, _ = number_text.choose_style(cells.texts[cells.sample].tolist())
+    return _read(cells, style), style
 
 
 def _read(cells: Cells, style: str) -> DoubleArray:
