@@ -3,6 +3,8 @@
 import re
 import subprocess
 import sys
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -36,8 +38,11 @@ def graphs(draw):
     y = draw(st.one_of(st.none(), st.lists(st.integers(-1, 3), min_size=n, max_size=n)))
     labelled = [] if y is None else [i for i, code in enumerate(y) if code >= 0]
     parts = [[i for i in labelled if i % 3 == part] for part in range(3)]
+    weight = st.sampled_from([0.25, 1.0, 1 / 3])
+    weights = draw(st.one_of(st.none(), st.lists(weight, min_size=len(pairs), max_size=len(pairs))))
     return Graph(
         edges=np.array(pairs).T,
+        weights=weights,
         x=sp.csr_matrix(x) if draw(st.booleans()) else x,
         y=y,
         classes=draw(st.sampled_from([None, ["a", "b", "c", "d"]])),
@@ -89,6 +94,15 @@ class TestToPyG:
         assert sp.issparse(back.x)
         assert back.fingerprint == graph.fingerprint
 
+    def test_weights_of_both_directions(self):
+        edges, x = [[0, 1], [1, 2]], np.eye(3)
+        data = to_pyg(Graph(edges=edges, x=x, weights=[0.5, 2.0]))
+        assert data.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+        assert data.edge_weight.tolist() == [0.5, 0.5, 2, 2]
+        one_way = to_pyg(Graph(edges=edges, x=x, weights=[0.5, 2.0], directed=True))
+        assert one_way.edge_weight.tolist() == [0.5, 2]
+        assert "edge_weight" not in to_pyg(Graph(edges=edges, x=x))
+
 
 class TestFromPyG:
     def data(self, **changes):
@@ -98,6 +112,37 @@ class TestFromPyG:
             "y": torch.tensor([1, 0, -1]),
         }
         return Data(**(given | changes))
+
+    @pytest.mark.parametrize("shape", [(4,), (4, 1)])
+    def test_edge_weight(self, shape):
+        weights = torch.tensor([0.5, 0.5, 3.0, 3.0]).reshape(shape)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            graph = from_pyg(self.data(edge_weight=weights))
+            assert from_pyg(self.data(edge_weight=weights), weight=False).weights is None
+        assert (graph.directed, graph.num_edges, graph.weights.tolist()) == (False, 2, [0.5, 3])
+        with pytest.warns(UserWarning, match="edge_attr has one column and was taken as the weights"):
+            assert from_pyg(self.data(edge_attr=weights)).weights.tolist() == [0.5, 3]
+
+    @pytest.mark.parametrize("kinds", [[0, 0, 1, 1], [0.5, 0.5, -1, -1], [1.0, 1.0, np.nan, np.nan]])
+    def test_an_edge_attr_that_cannot_be_weights(self, kinds):
+        with pytest.warns(UserWarning, match="edge_attr is not used: weights of edges are positive floats"):
+            assert from_pyg(self.data(edge_attr=torch.tensor(kinds))).weights is None
+
+    def test_an_edge_attr_of_several_columns(self, recwarn):
+        assert from_pyg(self.data(edge_attr=torch.ones(4, 2))).weights is None
+        assert len(recwarn) == 0
+
+    def test_entries_of_a_sparse_matrix(self):
+        matrix = torch.tensor([[0, 0.5, 0], [0.5, 0, 3], [0, 3, 0]]).to_sparse_csr()
+        graph = from_pyg(self.data(edge_index=None, adj_t=matrix))
+        assert graph.weights.tolist() == [0.5, 3]
+
+    def test_weights_that_do_not_fit(self):
+        wrong = self.data(edge_weight=torch.ones(3))
+        assert "edge_weight has the shape (3,) for 4 edges: give [E]" in refusal(from_pyg, wrong)
+        wrong = self.data(edge_weight=torch.tensor([1, 1, -1.0, -1]))
+        assert "the weight of edge 1 is -1" in refusal(from_pyg, wrong)
 
     def test_symmetric_edges_are_undirected_and_not_repeats(self):
         graph = from_pyg(self.data(), name="g")
@@ -226,14 +271,28 @@ class TestFromScipy:
         assert matrix.nnz == 2
         assert from_scipy(matrix, np.eye(3)).edges.tolist() == [[0], [1]]
 
-    def test_differing_weights_are_warned_about(self, recwarn):
-        from_scipy(sp.csr_matrix([[0, 3.0], [3.0, 0]]), np.eye(2))
-        assert len(recwarn) == 0
-        with pytest.warns(
-            UserWarning, match="the weights in the adjacency differ and are not used"
-        ) as caught:
-            from_scipy(sp.csr_matrix([[0, 3.0], [2.0, 0]]), np.eye(2))
-        assert caught[0].filename == __file__
+    def test_entries_that_differ_are_weights(self):
+        graph = from_scipy(sp.csr_matrix([[0, 3.0, 0], [3.0, 0, 0.5], [0, 0.5, 0]]), np.eye(3))
+        assert (graph.directed, graph.edges.T.tolist()) == (False, [[0, 1], [1, 2]])
+        assert graph.weights.tolist() == [3, 0.5]
+
+    def test_equal_entries_are_none(self):
+        assert from_scipy(sp.csr_matrix([[0, 3.0], [3.0, 0]]), np.eye(2)).weights is None
+        assert from_scipy(sp.csr_matrix([[0, 3.0], [2.0, 0]]), np.eye(2), weight=False).weights is None
+
+    def test_other_weights_back_are_a_direction(self):
+        matrix = sp.csr_matrix([[0, 3.0], [2.0, 0]])
+        graph = from_scipy(matrix, np.eye(2))
+        assert (graph.directed, graph.edges.tolist(), graph.weights.tolist()) == (
+            True,
+            [[0, 1], [1, 0]],
+            [3, 2],
+        )
+        assert from_scipy(matrix, np.eye(2), directed=False).weights.tolist() == [5]
+
+    def test_rounding_is_no_direction(self):
+        matrix = np.array([[0, 1 / 3, 5], [np.float32(1 / 3), 0, 0], [5, 0, 0]])
+        assert from_scipy(matrix, np.eye(3)).directed is False
 
     @pytest.mark.parametrize(
         ("adjacency", "x", "message"),
@@ -244,6 +303,11 @@ class TestFromScipy:
                 sp.csr_matrix([[0, np.nan], [1, 0]]),
                 np.eye(2),
                 r"the adjacency is nan at \(0, 1\): give a number",
+            ),
+            (
+                sp.csr_matrix([[0, -1], [2, 0]]),
+                np.eye(2),
+                r"the adjacency is -1 at \(0, 1\): give positive weights, or ignore them with weight=False",
             ),
             (np.array([["a", "b"], ["c", "d"]]), np.eye(2), "the adjacency is <U1: give numbers"),
             (sp.eye(2), np.eye(3), "the adjacency has 2 nodes and x has 3 rows: give one row of x per node"),
@@ -260,8 +324,9 @@ class TestFromScipy:
     def test_there_and_back(self, graph):
         matrix = graph.adjacency
         if graph.directed:
-            ones = np.ones(graph.num_edges)
-            matrix = sp.coo_matrix((ones, tuple(graph.edges)), shape=matrix.shape)
+            matrix = graph.adjacency_in("given")
+        if len(np.unique(matrix.data)) == 1:  # equal entries are no weights
+            graph = replace(graph, weights=None)
         back = from_scipy(matrix, graph.x, graph.y, classes=graph.classes, directed=graph.directed)
         assert back.fingerprint == graph.fingerprint
         assert back.dropped_repeats == 0

@@ -47,6 +47,37 @@ def test_repeats_of_a_multigraph_are_counted():
     assert (graph.num_edges, graph.dropped_repeats, graph.dropped_self_loops) == (3, 2, 1)
 
 
+class TestWeights:
+    def graph(self, kind=nx.MultiGraph, **attributes):
+        source = triangle(kind)
+        source.add_edge("u", "v", **attributes)
+        return source
+
+    def test_those_of_repeats_are_summed_and_edges_without_one_count_1(self):
+        graph = from_networkx(self.graph(weight=2.5))
+        assert graph.edges.T.tolist() == [[0, 1], [0, 2], [1, 2]]
+        assert graph.weights.tolist() == [3.5, 1, 1]
+
+    def test_another_attribute_or_none(self):
+        source = self.graph(nx.Graph, weight=2.5, trips=4)
+        assert from_networkx(source, weight="trips").weights.tolist() == [4, 1, 1]
+        assert from_networkx(source, weight=False).weights is None
+        assert from_networkx(triangle()).weights is None
+
+    def test_an_edge_of_weight_0_is_none(self):
+        with pytest.warns(UserWarning, match="the reader dropped 1 edge whose 'weight' is 0"):
+            graph = from_networkx(self.graph(nx.Graph, weight=0))
+        assert (graph.edges.T.tolist(), graph.weights.tolist()) == ([[0, 2], [1, 2]], [1, 1])
+
+    @pytest.mark.parametrize("wrong", ["heavy", -1, float("nan"), float("inf"), None])
+    def test_wrong_weights(self, wrong):
+        message = refusal(self.graph(weight=wrong))
+        assert f"the attribute 'weight' of the edge from 'u' to 'v' is {wrong!r}: give positive" in message
+
+    def test_an_attribute_that_no_edge_has(self):
+        assert refusal(triangle(), weight="trips").startswith("no edge has the attribute 'trips'")
+
+
 def test_a_list_names_the_features_and_their_order():
     assert from_networkx(triangle(), features=["old", "size"]).x.tolist() == [
         [1, 1],

@@ -11,9 +11,10 @@ import scipy.sparse as sp
 
 from otherhalf.data.convert_networkx import from_networkx
 from otherhalf.data.from_frames import from_frames
+from otherhalf.data.two_directions import differing, without_reverses
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
-from otherhalf.system.arrays import UNKNOWN, IntArray, distinct_keys
+from otherhalf.system.arrays import UNKNOWN
 from otherhalf.system.graph_checks import checked_labels
 
 if TYPE_CHECKING:
@@ -31,17 +32,21 @@ _PARTS = ("train", "val", "test")
 # ------------------------------------------------------------------ PyG
 
 
-def from_pyg(data: Data, *, name: str = "", directed: bool | None = None) -> Graph:
+def from_pyg(data: Data, *, name: str = "", directed: bool | None = None, weight: bool = True) -> Graph:
     """Return the graph of a PyG ``Data``.
 
     Args:
         data: Data with ``x`` (dense or torch sparse), ``edge_index`` or ``adj_t`` and, if known, ``y``
             (``[N]`` or ``[N, 1]``, −1 or NaN for unknown). ``train_mask``, ``val_mask`` and ``test_mask``
             (``[N]`` or ``[N, S]``) become the fixed splits, without the nodes that have no label.
-            ``class_names``, ``node_ids`` and ``directed``, which :func:`to_pyg` writes, are used. Edge
-            attributes are not.
+            ``class_names``, ``node_ids`` and ``directed``, which :func:`to_pyg` writes, are used.
+            ``edge_weight`` has the weights of the edges; without it, an ``edge_attr`` with one column of
+            positive floats is taken as weights, with a warning, and so are entries of ``adj_t`` that differ.
+            Other edge attributes are not used.
         name: Name of the graph.
-        directed: Whether to keep the direction of the edges. ``None`` keeps it if some edge has no reverse.
+        directed: Whether to keep the direction of the edges. ``None`` keeps it if some edge has no reverse,
+            or one with another weight.
+        weight: Whether to use weights.
     """
     from torch_geometric.data import Data
 
@@ -58,7 +63,9 @@ def from_pyg(data: Data, *, name: str = "", directed: bool | None = None) -> Gra
     n = int(x.shape[0])
     if directed is None:
         directed = getattr(data, "directed", None)
-    edges, directed = _without_reverses(*_pyg_edges(data), n, directed)
+    source, target, entries = _pyg_edges(data)
+    weights = _pyg_weights(data, entries, len(source)) if weight else None
+    edges, weights, directed = without_reverses(source, target, weights, n, directed)
     classes = getattr(data, "class_names", None)
     y, classes = checked_labels(None if data.y is None else _from_torch(data.y), classes, n)
     return Graph(
@@ -70,13 +77,15 @@ def from_pyg(data: Data, *, name: str = "", directed: bool | None = None) -> Gra
         classes=classes,
         fixed_splits=_pyg_splits(data, y != UNKNOWN),
         name=name,
+        weights=weights,
     )
 
 
 def to_pyg(graph: Graph) -> Data:
     """Return the graph as a PyG ``Data``, from which :func:`from_pyg` makes an equal graph.
 
-    ``edge_index`` has undirected edges in both directions; unknown labels are −1 in ``y``, and a graph
+    ``edge_index`` has undirected edges in both directions, and ``edge_weight`` their weights, if they have
+    some; unknown labels are −1 in ``y``, and a graph
     without labels has no ``y``; the fixed splits are ``[N, S]`` masks. Sparse features become a dense tensor,
     which every PyG layer accepts, up to :data:`DENSE_CELLS` cells, and a torch sparse CSR tensor above. The
     lists ``class_names`` and ``node_ids`` and the flag ``directed`` keep what PyG has no field for.
@@ -87,6 +96,8 @@ def to_pyg(graph: Graph) -> Data:
     edges = graph.edges if graph.directed else np.concatenate([graph.edges, graph.edges[::-1]], axis=1)
     order = np.lexsort((edges[1], edges[0]))
     data = Data(x=_to_torch(graph.x), edge_index=torch.from_numpy(np.ascontiguousarray(edges[:, order])))
+    if graph.weights is not None:
+        data.edge_weight = torch.from_numpy(np.resize(graph.weights, edges.shape[1])[order])
     data.directed = graph.directed
     if len(graph.labelled):
         data.y = torch.from_numpy(graph.y.copy())
@@ -135,21 +146,54 @@ def _to_torch(x: Any) -> torch.Tensor:
     return torch.from_numpy(x.copy())
 
 
-def _pyg_edges(data: Data) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def _pyg_edges(data: Data) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any] | None]:
+    """Return sources, targets and the entries of a sparse matrix, if the edges are one."""
     if data.edge_index is not None:
         pairs = np.asarray(data.edge_index.detach().cpu())
         if pairs.ndim != 2 or pairs.shape[0] != 2:
             raise InputError(
                 f"the PyG data's edge_index has the shape {pairs.shape}: give [2, E], sources in row 0"
             )
-        return pairs[0], pairs[1]
+        return pairs[0], pairs[1], None
     transposed = getattr(data, "adj_t", None)
     if transposed is None:
         raise InputError("the PyG data has neither edge_index nor adj_t: give the edges")
     from torch_geometric.utils import to_edge_index
 
-    target, source = to_edge_index(transposed)[0].detach().cpu().numpy()
-    return source, target
+    pairs, entries = to_edge_index(transposed)
+    target, source = pairs.detach().cpu().numpy()
+    return source, target, None if entries is None else _from_torch(entries)
+
+
+def _pyg_weights(data: Data, entries: npt.NDArray[Any] | None, count: int) -> Any:
+    """Return ``edge_weight``, or else an ``edge_attr`` or entries of ``adj_t`` that can be weights."""
+    given = getattr(data, "edge_weight", None)
+    if given is not None:
+        weights = _from_torch(given)
+        if weights.shape not in ((count,), (count, 1)):
+            raise InputError(
+                f"the PyG data's edge_weight has the shape {weights.shape} for {count} edges: give [E], or "
+                "ignore it with weight=False"
+            )
+        return weights.ravel()
+    if entries is not None and entries.shape == (count,):
+        return differing(entries)
+    if data.edge_attr is None:
+        return None
+    column = _from_torch(data.edge_attr)
+    if column.shape not in ((count,), (count, 1)):
+        return None
+    if column.dtype.kind != "f" or not (np.isfinite(column) & (column > 0)).all():
+        warnings.warn(
+            "the PyG data's edge_attr is not used: weights of edges are positive floats", stacklevel=3
+        )
+        return None
+    warnings.warn(
+        "the PyG data's edge_attr has one column and was taken as the weights of the edges; weight=False "
+        "ignores it",
+        stacklevel=3,
+    )
+    return column.ravel()
 
 
 def _pyg_splits(data: Data, labelled: npt.NDArray[np.bool_]) -> tuple[Split, ...]:
@@ -198,18 +242,21 @@ def from_scipy(
     ids: Any = None,
     classes: Any = None,
     name: str = "",
+    weight: bool = True,
 ) -> Graph:
     """Return the graph of an adjacency matrix, features and labels.
 
     Args:
         adjacency: ``[N, N]``, scipy sparse or dense; every entry other than 0 is an edge from its row to its
-            column. Weights are not used; if they differ, there is a warning.
+            column. If they differ, the entries are the weights of the edges.
         x: ``[N, D]`` features, dense or scipy sparse.
         y: ``[N]`` labels, as for :class:`~otherhalf.graph.Graph`.
-        directed: Whether to keep the direction of the edges. ``None`` keeps it if some edge has no reverse.
+        directed: Whether to keep the direction of the edges. ``None`` keeps it if some edge has no reverse,
+            or one with another weight.
         ids: Names of the nodes.
         classes: Label that each code of ``y`` stands for.
         name: Name of the graph.
+        weight: Whether entries that differ are weights.
     """
     matrix = adjacency if sp.issparse(adjacency) else np.asarray(adjacency)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -232,30 +279,15 @@ def from_scipy(
             "give a number, 0 for no edge"
         )
     nonzero = entries.data != 0
-    weights = entries.data[nonzero]
-    if len(weights) and (weights != weights[0]).any():
-        warnings.warn(
-            "the weights in the adjacency differ and are not used: every entry is an edge", stacklevel=2
+    weights = differing(entries.data[nonzero]) if weight else None
+    if weights is not None and weights.min() < 0:
+        at = int(np.argmax(entries.data < 0))
+        raise InputError(
+            f"the adjacency is {entries.data[at]} at ({entries.row[at]}, {entries.col[at]}): give positive "
+            "weights, or ignore them with weight=False"
         )
-    edges, directed = _without_reverses(entries.row[nonzero], entries.col[nonzero], n, directed)
-    return Graph(edges=edges, x=x, y=y, directed=directed, ids=ids, classes=classes, name=name)
-
-
-def _without_reverses(
-    source: npt.NDArray[Any], target: npt.NDArray[Any], n: int, directed: bool | None
-) -> tuple[npt.NDArray[Any], bool]:
-    """Return the edges, in one direction if the graph is symmetric, and whether they are directed.
-
-    The reverses are removed here because :class:`Graph` would count them as repeats.
-    """
-    if source.dtype.kind not in "iu" or directed:
-        return np.stack([source, target]), bool(directed)
-    symmetric = np.array_equal(_keys(source, target, n), _keys(target, source, n))
-    if symmetric:
-        one_way = source <= target
-        source, target = source[one_way], target[one_way]
-    return np.stack([source, target]), not symmetric if directed is None else directed
-
-
-def _keys(source: npt.NDArray[Any], target: npt.NDArray[Any], n: int) -> IntArray:
-    return distinct_keys(source.astype(np.int64) * n + target)
+    source, target = entries.row[nonzero], entries.col[nonzero]
+    edges, weights, directed = without_reverses(source, target, weights, n, directed)
+    return Graph(
+        edges=edges, x=x, y=y, directed=directed, ids=ids, classes=classes, name=name, weights=weights
+    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from otherhalf.data.notes import counted
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 
@@ -22,16 +23,20 @@ def from_networkx(
     *,
     features: str | Sequence[str] | None = None,
     label: str | None = "label",
+    weight: str | bool = "weight",
     name: str = "",
 ) -> Graph:
     """Return the graph of a networkx graph; the names of its nodes become the ids.
 
     Args:
         graph: Any networkx graph. A ``DiGraph`` is directed; the repeated edges of a ``MultiGraph`` are
-            dropped and counted. Edge attributes are not used.
+            dropped and counted, and their weights are summed.
         features: Name of one node attribute that holds a vector, or a list of names of numeric attributes.
             Default: the attribute ``x`` if it holds vectors, or else every numeric attribute but the label.
         label: Node attribute with the label; nodes without it are unlabelled.
+        weight: Edge attribute with the weight, which is used if an edge has it; an edge without it has the
+            weight 1, as everywhere in networkx. ``False`` for edges that all count the same. Other edge
+            attributes are not used.
         name: Name of the graph.
     """
     if not hasattr(graph, "nodes") or not hasattr(graph, "is_directed"):
@@ -49,16 +54,43 @@ def from_networkx(
             )
         label = None
     place = {node: index for index, node in enumerate(nodes)}
-    ends = [(place[source], place[target]) for source, target in graph.edges()]
+    weights = None if weight is False else _weights(graph, str(weight))
+    kept = [(place[source], place[target]) for source, target in graph.edges()]
+    ends = np.array(kept, dtype=np.int64).reshape(-1, 2).T
+    if weights is not None:
+        ends, weights = ends[:, weights > 0], weights[weights > 0]
     numbered = all(isinstance(node, int) for node in nodes)
     return Graph(
-        edges=np.array(ends, dtype=np.int64).reshape(-1, 2).T,
+        edges=ends,
         x=_networkx_features(nodes, rows, [key for key in present if key != label], features),
         y=None if label is None else [row.get(label) for row in rows],  # type: ignore[arg-type]
         directed=graph.is_directed(),
         ids=nodes if numbered else [str(node) for node in nodes],  # type: ignore[arg-type]
         name=name,
+        weights=weights,  # type: ignore[arg-type]  # float64 until those of repeats are summed
     )
+
+
+def _weights(graph: nx.Graph, name: str) -> npt.NDArray[np.float64] | None:
+    """Return the weights of all edges, or None if no edge has the attribute ``name``."""
+    edges = list(graph.edges(data=True))
+    if not any(name in attributes for *_, attributes in edges):
+        if name != "weight":
+            raise InputError(f"no edge has the attribute {name!r} for its weight: check the name")
+        return None
+    weights = np.ones(len(edges))
+    for number, (source, target, attributes) in enumerate(edges):
+        value = attributes.get(name, 1)
+        if not _is_number(value) or not 0 <= value < np.inf:
+            raise InputError(
+                f"the attribute {name!r} of the edge from {source!r} to {target!r} is {value!r}: give "
+                "positive numbers, name another attribute, or ignore it with weight=False"
+            )
+        weights[number] = value
+    zeros = int((weights == 0).sum())
+    if zeros:
+        warnings.warn(f"the reader dropped {counted(zeros, 'edge')} whose {name!r} is 0", stacklevel=3)
+    return weights
 
 
 def _networkx_features(
