@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from otherhalf.estimators.baseline import BaselineClassifier as BaselineClassifier
     from otherhalf.estimators.find import find_missing_half as find_missing_half
     from otherhalf.estimators.goal import GOALClassifier as GOALClassifier
+    from otherhalf.estimators.on_graph import OnGraph as OnGraph
     from otherhalf.graph import Graph as Graph
     from otherhalf.graph import Split as Split
 
@@ -30,6 +31,7 @@ _HOME = {
     "Graph": "graph",
     "InputError": "errors",
     "MissingHalf": "complement.missing_half",
+    "OnGraph": "estimators.on_graph",
     "Split": "graph",
     "diagnose": "diagnosis.verdict",
     "find_missing_half": "estimators.find",

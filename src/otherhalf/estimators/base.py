@@ -14,9 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from otherhalf.data.entries import catalogue_name
-from otherhalf.data.splits import split as make_split
 from otherhalf.estimators.from_probabilities import FromProbabilities
-from otherhalf.estimators.given import GraphLike, as_graph
+from otherhalf.estimators.given import GraphLike, default_split, read_given, table_options
 from otherhalf.estimators.held_out import HeldOut
 from otherhalf.estimators.model_folder import load_weights, read_folder, write_folder
 from otherhalf.estimators.new_nodes import KnownNodes
@@ -115,25 +114,36 @@ class NodeClassifier(FromProbabilities, ClassifierMixin, BaseEstimator, ABC):  #
 
     def fit(
         self,
-        graph: GraphLike,
-        split: Split | None = None,
+        graph: GraphLike = None,
+        y: Any = None,
         *,
+        split: Split | None = None,
         checkpoints: str | Path | None = None,
         on_step: OnStep | None = None,
+        **given: Any,
     ) -> Self:
         """Learn from a graph.
 
+        The forms are ``fit(graph, split)``, ``fit(nodes=…, edges=…)`` and ``fit(X, y, edge_index=…)``.
+
         Args:
-            graph: The graph: a Graph, a networkx graph or a PyG ``Data``.
+            graph: The graph: a Graph, a networkx graph or a PyG ``Data``. Or the features X, one row per
+                node: an array, a sparse matrix or a pandas table.
+            y: The split, beside a graph. Beside X, the ``[N]`` labels; −1, NaN and None mean unknown.
             split: Labels of ``train`` teach and labels of ``val`` select; no other label is read. Default:
-                ``split(graph, "uniform", seed)``.
+                the split that ``split_column`` or ``split_time`` names, or ``split(graph, "uniform", seed)``.
             checkpoints: Folder that keeps the state of the training. A fit that was killed and is started
                 again with the same folder continues, and ends bit-equal to one that was not killed.
             on_step: Progress callback (stage, done, total).
+            given: ``edge_index``, ``[2, E]`` or a list of pairs of rows of X, and ``directed``. Or the tables
+                ``nodes`` and ``edges``, and any argument of :meth:`Graph.from_frames
+                <otherhalf.graph.Graph.from_frames>`: ``label``, ``id``, ``features``, ….
         """
         started = time.perf_counter()
-        graph = as_graph(graph)
-        split = make_split(graph, "uniform", self.seed) if split is None else split
+        if isinstance(y, Split):
+            y, split = None, y
+        graph = read_given(graph, {**given, "y": y})
+        split = default_split(graph, self.seed) if split is None else split
         settings = self.check_fit(graph, split)
         choice = self.choose_metric(graph, split)
         monitor = Monitor(on_step=on_step)
@@ -149,7 +159,7 @@ class NodeClassifier(FromProbabilities, ClassifierMixin, BaseEstimator, ABC):  #
         self._cache = (graph, prepared, np.arange(graph.num_nodes))
         for name, value in learned.items():
             setattr(self, name, value)
-        self._held_out = None
+        self._held_out, self._columns = None, table_options(given)
         # Nodes that the model was fitted once more to say nothing of others.
         refitted = getattr(getattr(self.settings_, "ensemble", None), "refit", False)
         self._awaited = None if refitted else (split.val, graph.y[split.val])
@@ -184,12 +194,15 @@ class NodeClassifier(FromProbabilities, ClassifierMixin, BaseEstimator, ABC):  #
             self._cache = (graph, prepared, order)
         return self._cache[1:]
 
-    def predict_proba(self, graph: GraphLike) -> npt.NDArray[np.float32]:
+    def predict_proba(self, graph: GraphLike = None, **given: Any) -> npt.NDArray[np.float32]:
         """Return the ``[N, C]`` class probabilities of every node, in the order of ``classes_``.
 
-        ``graph`` is the fitted graph, or that graph with nodes and edges added.
+        Args:
+            graph: The fitted graph, or that graph with nodes and edges added; or its features X.
+            given: ``edge_index``, or ``nodes`` and ``edges``, as for :meth:`fit`. Columns of tables have the
+                meaning that they had there.
         """
-        prepared, order = self.prepare(as_graph(graph))
+        prepared, order = self.prepare(self.read(graph, given))
         probabilities = self._probabilities(prepared)
         result = np.empty_like(probabilities)
         result[order] = probabilities
@@ -215,6 +228,7 @@ class NodeClassifier(FromProbabilities, ClassifierMixin, BaseEstimator, ABC):  #
             "seconds": self.seconds_,
             "metric_choice": vars(self.metric_choice_),
             "held_out": self._held_out and self._held_out.to_dict(),
+            "table_options": self._columns,
             **self._description(),
         }
         tensors = self._tensors() | self._scaling.tensors()
@@ -239,6 +253,7 @@ class NodeClassifier(FromProbabilities, ClassifierMixin, BaseEstimator, ABC):  #
         model.seconds_ = description["seconds"]
         asked = MetricChoice(model.metric, "")  # all that older versions wrote
         model.metric_choice_ = MetricChoice(**description.get("metric_choice", vars(asked)))
+        model._columns = description.get("table_options", {})
         model._held_out = HeldOut.restore(description.get("held_out"), tensors)
         known = description["known"]
         model._known = KnownNodes(**{**known, "ids": known["ids"] and tuple(known["ids"])})

@@ -1,6 +1,8 @@
 """What every estimator makes of class probabilities: predicted classes, prediction sets and scores."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from otherhalf.errors import InputError
 from otherhalf.estimators.conformal import Calibration
 from otherhalf.estimators.decision import Decision
-from otherhalf.estimators.given import GraphLike, as_graph, codes_among
+from otherhalf.estimators.given import GraphLike, codes_among, read_given
 from otherhalf.estimators.held_out import HeldOut, decision_of, kept
+from otherhalf.graph import Graph
 from otherhalf.system.arrays import UNKNOWN, FloatArray, IntArray
 from otherhalf.training.metric_choice import AUTO, MetricChoice
 from otherhalf.training.metrics import metric_named
@@ -24,12 +27,19 @@ class FromProbabilities(ABC):
     metric_choice_: MetricChoice
     classes_: npt.NDArray[Any]
     _held_out: HeldOut | None = None  # of the validation nodes, from the first prediction on
+    _columns: Mapping[str, Any] = MappingProxyType({})  # what the columns of the fitted tables mean
 
     @abstractmethod
-    def predict_proba(self, graph: GraphLike) -> npt.NDArray[np.float32]:
+    def predict_proba(self, graph: GraphLike = None, **given: Any) -> npt.NDArray[np.float32]:
         """Return the ``[N, C]`` class probabilities of every node, in the order of ``classes_``."""
 
-    def predict(self, graph: GraphLike, threshold: float | str | None = None) -> npt.NDArray[Any]:
+    def read(self, graph: GraphLike, given: Mapping[str, Any]) -> Graph:
+        """Return the graph that a method was given in one of the forms of ``fit``."""
+        return read_given(graph, given, self._columns)
+
+    def predict(
+        self, graph: GraphLike = None, threshold: float | str | None = None, **given: Any
+    ) -> npt.NDArray[Any]:
         """Return the predicted class of every node, as a label: ``[N]``.
 
         Args:
@@ -37,8 +47,9 @@ class FromProbabilities(ABC):
             threshold: For two classes, the probability from which on the second of ``classes_`` is predicted;
                 ``auto`` for the one with the best macro F1 on the validation nodes. Default: the most
                 probable class.
+            given: As for :meth:`predict_proba`.
         """
-        codes = self.decide(self.predict_proba(graph), threshold)
+        codes = self.decide(self.predict_proba(graph, **given), threshold)
         return np.asarray(self.classes_[codes])
 
     @property
@@ -53,7 +64,11 @@ class FromProbabilities(ABC):
         return decision_of(threshold, self._held_out).codes(probabilities)
 
     def predict_sets(
-        self, graph: GraphLike, coverage: float = 0.9, calibration: IntArray | None = None
+        self,
+        graph: GraphLike = None,
+        coverage: float = 0.9,
+        calibration: IntArray | None = None,
+        **given: Any,
     ) -> npt.NDArray[np.bool_]:
         """Return ``[N, C]``: the classes that hold each node's true class with probability ``coverage``.
 
@@ -65,8 +80,9 @@ class FromProbabilities(ABC):
             calibration: Labelled nodes of ``graph`` to calibrate on, which neither taught nor selected; with
                 them the coverage is guaranteed. Default: the validation nodes, which selected the model, so
                 that it can be a little lower.
+            given: As for :meth:`predict_proba`.
         """
-        graph = as_graph(graph)
+        graph = self.read(graph, given)
         probabilities = self.predict_proba(graph)
         if calibration is None:
             return self.sets_of(probabilities, coverage)
@@ -82,10 +98,20 @@ class FromProbabilities(ABC):
         """Return the sets that :meth:`predict_sets` makes of class probabilities by the validation nodes."""
         return kept(self._held_out, "prediction sets").calibration.sets(probabilities, coverage)
 
-    def score(self, graph: GraphLike, nodes: IntArray | None = None) -> float:
-        """Return the estimator's metric over the labelled nodes among ``nodes`` (default: all of them)."""
+    def score(self, graph: GraphLike = None, nodes: Any = None, **given: Any) -> float:
+        """Return the estimator's metric over the labelled nodes among some.
+
+        Args:
+            graph: As for :meth:`predict_proba`.
+            nodes: The nodes; default: all of them. Beside X, its labels y; beside ``edges``, the node table.
+            given: As for :meth:`predict_proba`.
+        """
         check_is_fitted(self, "classes_")
-        graph = as_graph(graph)
+        if given.get("edges") is not None:
+            given["nodes"], nodes = nodes, None
+        elif given.get("edge_index") is not None and "y" not in given:
+            given["y"], nodes = nodes, None
+        graph = self.read(graph, given)
         nodes = graph.labelled if nodes is None else np.asarray(nodes)
         nodes = nodes[graph.y[nodes] != UNKNOWN]
         if len(nodes) == 0:
