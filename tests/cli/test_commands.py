@@ -114,6 +114,15 @@ class TestJson:
             assert str(half["kind"]) == result["kind"]
 
     @pytest.mark.usefixtures("brief")
+    @pytest.mark.parametrize("name", ["half.csv", "half.parquet", "half.graphml"])
+    def test_complement_with_ids(self, run, tmp_path, name):
+        result = answer(run("complement", CSBM, "--json", "--out", tmp_path / name))
+        status, out, err = run("complement", CSBM, "--out", tmp_path / name)
+        assert (status, err) == (0, "")
+        assert f"{result['rows']:,} rows written to {tmp_path / name}." in out
+        assert result["rows"] >= result["edges"] > 0
+
+    @pytest.mark.usefixtures("brief")
     def test_fit(self, run):
         result = answer(run("fit", CSBM, "--json", "--seed", 2, "--split", "quota", "--preset", "paper"))
         keys = "val_accuracy test_accuracy seconds epochs peak_memory_mb coefficients"
@@ -189,7 +198,7 @@ class TestText:
     def test_complement_and_fit(self, run, tmp_path):
         status, out, err = run("complement", CSBM)
         assert (status, err) == (0, "")
-        assert "give --out half.npz to keep it" in out
+        assert "give --out half.csv to keep it" in out
         status, out, err = run("fit", CSBM, "--out", tmp_path)
         assert (status, err) == (0, "")
         assert f"Model, result and predictions are in {tmp_path}." in out
@@ -297,8 +306,11 @@ class TestWrongInput:
             (("complement", CSBM, "--preset", "worst"), "preset must be one of best, paper, not 'worst'"),
             (("diagnose", CSBM, "--device", "tpu"), "the device 'tpu' cannot be used here"),
             (("fit", CSBM, "--resume"), "--resume continues a fit in a folder: give the folder with --out"),
-            (("complement", CSBM, "--out", "half.txt"), "half.txt does not end in .npz"),
-            (("complement", CSBM, "--out", "."), "does not end in .npz"),
+            (
+                ("complement", CSBM, "--out", "half.txt"),
+                "half.txt does not say by its ending what to write: use .csv",
+            ),
+            (("complement", CSBM, "--out", "."), "does not say by its ending what to write"),
             # What typer itself finds wrong.
             (("fti", CSBM), "no such command 'fti'"),
             (("fit",), "missing argument 'DATA'"),

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from otherhalf.data import predictions
-from otherhalf.data.predictions import check_predictions_file, write_predictions
+from otherhalf.data.predictions import write_predictions
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
 
@@ -94,13 +93,6 @@ class TestWhatIsKnown:
             assert pd.read_parquet(path)["label"].dropna().tolist() == [7, 3]
 
 
-def test_the_check_returns_the_ending_and_writes_nothing(tmp_path):
-    assert check_predictions_file(tmp_path / "new" / "p.TSV.gz") == ".tsv"
-    assert list((tmp_path / "new").iterdir()) == []
-    with pytest.raises(InputError, match=r"new is a folder|neither CSV nor Parquet"):
-        check_predictions_file(tmp_path / "new")
-
-
 class TestRefusals:
     def refusal(self, path, graph, labels=LABELS, probabilities=PROBABILITIES):
         with pytest.raises(InputError) as caught:
@@ -130,13 +122,3 @@ class TestRefusals:
         message = self.refusal(tmp_path / "p.csv", graph, probabilities=probabilities)
         assert "the probabilities of the node 'b,c' are not probabilities" in message
         assert list(tmp_path.iterdir()) == []
-
-    def test_place_that_cannot_be_written(self, tmp_path, graph):
-        (tmp_path / "file").write_text("")
-        message = self.refusal(tmp_path / "file" / "p.csv", graph)
-        assert "file is no folder that can be written to" in message
-        assert "choose another folder" in message
-
-    def test_without_pyarrow(self, tmp_path, graph, monkeypatch):
-        monkeypatch.setattr(predictions, "find_spec", lambda name: None)
-        assert "needs pyarrow: run `pip install otherhalf[io]`" in self.refusal(tmp_path / "p.parquet", graph)

@@ -4,12 +4,11 @@ import bz2
 import lzma
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from otherhalf.data.table_files import file_ending, open_table
+from otherhalf.data.table_files import open_table
 from otherhalf.errors import InputError
 
 TABLE = pd.DataFrame({"id": ["007", "v"], "label": ["x", "y"], "a": [0.5, 1.0]})
@@ -73,16 +72,3 @@ def test_missing_file_and_folder(tmp_path):
 def test_other_formats(tmp_path, name):
     with pytest.raises(InputError, match=f"{name} is neither CSV nor Parquet by its ending: use .csv"):
         read(tmp_path / name)
-
-
-@pytest.mark.parametrize(
-    ("name", "ending"), [("a.csv", ".csv"), ("b.TSV.gz", ".tsv"), ("c.d.parquet", ".parquet")]
-)
-def test_file_ending(name, ending):
-    assert file_ending(Path(name)) == ending
-
-
-@pytest.mark.parametrize("name", ["a.csv.bz2", "a.xlsx"])
-def test_what_is_not_written(name):
-    with pytest.raises(InputError, match="is neither CSV nor Parquet"):
-        file_ending(Path(name))

@@ -100,7 +100,13 @@ def diagnose(
 @takes_data
 def complement(
     open_graph: OpenGraph,
-    out: Annotated[Path | None, typer.Option(help="Write the missing half to this .npz file.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the found edges with ids and weights to this .csv, .tsv, .csv.gz, .parquet or "
+            ".graphml file, or the missing half to this .npz file."
+        ),
+    ] = None,
     preset: Preset = "best",
     split: Kind = "uniform",
     seed: Seed = 0,
@@ -111,15 +117,15 @@ def complement(
     device: Device = "cpu",
 ) -> None:
     """Learn the missing half of a graph."""
+    from otherhalf.complement.half_files import NPZ, check_half_file
     from otherhalf.data.splits import split as make_split
     from otherhalf.estimators.find import find_missing_half
-    from otherhalf.system.atomic import check_place
 
     set_threads(threads)
     graph = open_graph()
     parts = make_split(graph, split, seed)
     if out is not None:
-        check_place(out, (".npz",))
+        check_half_file(out, graph)
     with progress() as on_step:
         half = find_missing_half(
             graph,
@@ -131,8 +137,11 @@ def complement(
             device=device,
             on_step=on_step,
         )
-    if out is not None:
+    rows = None
+    if out is not None and out.suffix.lower() == NPZ:
         half.to_npz(out)
+    elif out is not None:
+        rows = half.to_table(out, graph)
     result = {
         "name": graph.name,
         "kind": half.kind,
@@ -147,14 +156,15 @@ def complement(
         "candidates": half.candidates,
         "sampled": half.sampled,
         "seconds": half.seconds["total"],
+        "rows": rows,
         "out": None if out is None else str(out),
     }
+    written = f"{rows:,} rows written to {out}." if rows is not None else f"written to {out}."
     text = (
         f"{half!r}\n"
         f"Homophily over the pairs of all nodes {_number(result['homophily'])}, of training nodes "
         f"{_number(result['train_homophily'])}, of test nodes {_number(result['test_homophily'])}.\n"
-        f"{half.seconds['total']:.1f} s; "
-        + (f"written to {out}." if out else "give --out half.npz to keep it.")
+        f"{half.seconds['total']:.1f} s; " + (written if out else "give --out half.csv to keep it.")
     )
     print_result(result, text, as_json)
 

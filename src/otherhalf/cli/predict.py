@@ -33,14 +33,15 @@ def predict(
 ) -> None:
     """Predict the class of every node of the fitted graph, or of that graph with nodes and edges added."""
     set_threads(threads)
-    from otherhalf.data.predictions import check_predictions_file, write_predictions
+    from otherhalf.data.predictions import write_predictions
+    from otherhalf.data.table_writer import check_table_file
     from otherhalf.estimators.conformal import as_text
     from otherhalf.estimators.goal import GOALClassifier
 
     limit = _threshold(threshold)
     if coverage is not None:
         number(0, 1, above=True, below=True).check("coverage", coverage)
-    check_predictions_file(out)  # before the computation, not after it
+    check_table_file(out)  # before the computation, not after it
     fitted = GOALClassifier.load(model)
     fitted.device = device
     graph = open_graph()

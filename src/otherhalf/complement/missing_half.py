@@ -7,11 +7,13 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
+from otherhalf.complement.half_files import NPZ, edge_table, write_edges
 from otherhalf.data.npz import read_arrays
 from otherhalf.errors import InputError
-from otherhalf.graph import symmetric_adjacency
+from otherhalf.graph import Graph, symmetric_adjacency
 from otherhalf.nn.ops.sparse import SparseOperator, normalized_matrix
 from otherhalf.system.arrays import UNKNOWN, FloatArray, Frozen, IntArray
 from otherhalf.system.atomic import atomic_write, check_place
@@ -108,9 +110,20 @@ class MissingHalf(Frozen):
             counted &= wanted[source]
         return float(np.mean(y[source[counted]] == y[target[counted]])) if counted.any() else None
 
+    def to_frame(self, graph: Graph) -> pd.DataFrame:
+        """Return the edges as a table of ``source``, ``target``, ``weight`` and ``kind``, by the graph's ids.
+
+        :func:`~otherhalf.complement.half_files.edge_table` says what a row holds.
+        """
+        return edge_table(self, graph)
+
+    def to_table(self, path: str | Path, graph: Graph) -> int:
+        """Write the edges of :meth:`to_frame` to a CSV, Parquet or GraphML file; return their number."""
+        return write_edges(path, self, graph)
+
     def to_npz(self, path: str | Path) -> None:
         """Write the missing half to an npz file, which :meth:`from_npz` reads."""
-        check_place(path, (".npz",))
+        check_place(path, (NPZ,))
         upper = sp.triu(self.adjacency, k=1).tocoo()
         arrays = {} if self.weights is None else {"weights": self.weights}
         with atomic_write(path) as temporary:

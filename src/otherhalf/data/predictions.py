@@ -1,33 +1,19 @@
 """Predictions as a table that other programs can read."""
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from otherhalf.data.table_files import SEPARATORS, file_ending
+from otherhalf.data.table_writer import write_table
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import UNKNOWN
-from otherhalf.system.atomic import atomic_write, check_place
 
 SUM_ERROR = 1e-3
 """Most that the probabilities of a node may differ from 1 in their sum: they are float32."""
-
-
-def check_predictions_file(path: str | Path) -> str:
-    """Return the ending of a table's path; raise InputError if predictions could not be written there."""
-    path = Path(path).expanduser()
-    ending = file_ending(path)
-    if ending not in SEPARATORS and find_spec("pyarrow") is None:
-        raise InputError(
-            f"writing {path} needs pyarrow: run `pip install otherhalf[io]`, or write a .csv file instead"
-        )
-    check_place(path)
-    return ending
 
 
 def write_predictions(
@@ -57,8 +43,6 @@ def write_predictions(
         split: The split of the fit.
         sets: ``[N]`` prediction sets as text.
     """
-    path = Path(path).expanduser()
-    ending = check_predictions_file(path)
     labels, probabilities, classes = np.asarray(labels), np.asarray(probabilities), np.asarray(classes)
     n, count = graph.num_nodes, len(classes)
     if labels.shape != (n,) or probabilities.shape != (n, count):
@@ -81,16 +65,7 @@ def write_predictions(
         **{f"p_{name}": probabilities[:, place] for place, name in enumerate(classes)},
     }
     table = pd.DataFrame({"id" if id_name in columns else id_name: graph.node_names(), **columns})
-    try:
-        with atomic_write(path) as temporary:
-            if ending in SEPARATORS:
-                table.to_csv(temporary, index=False, sep=SEPARATORS[ending], compression="infer")  # by .gz
-            else:
-                table.to_parquet(temporary, index=False, engine="pyarrow")
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be written ({error.strerror or error}): choose another folder"
-        ) from error
+    write_table(path, table)
 
 
 def _known_columns(graph: Graph, split: Split | None) -> dict[str, Any]:

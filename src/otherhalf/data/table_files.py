@@ -11,9 +11,9 @@ from otherhalf.data.files.text import TextTable
 from otherhalf.errors import InputError
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
-_PARQUET = (".parquet", ".pq")
+PARQUET = (".parquet", ".pq")
 _JSON_LINES = (".jsonl", ".ndjson")
-TABLE_ENDINGS = (*SEPARATORS, *_PARQUET, *_JSON_LINES, *PACKINGS)
+TABLE_ENDINGS = (*SEPARATORS, *PARQUET, *_JSON_LINES, *PACKINGS)
 """How the names of tables end."""
 
 
@@ -32,7 +32,7 @@ def open_table(path: str | Path, notes: list[str] | None = None) -> Table:
         return MemoryTable(f"{path}{MARK}{table}", read_database_table(path, table), notes)
     ending = _ending_to_read(path)
     check_file(path, "a .csv or .parquet file")
-    if ending in _PARQUET:
+    if ending in PARQUET:
         return MemoryTable(str(path), read_parquet(path), notes)
     if ending in _JSON_LINES:
         return MemoryTable(str(path), read_json_lines(path), notes)
@@ -42,18 +42,8 @@ def open_table(path: str | Path, notes: list[str] | None = None) -> Table:
 def _ending_to_read(path: Path) -> str:
     ending = Path(without_packing(path.name)).suffix
     packed = path.suffix.lower() in PACKINGS
-    if ending in SEPARATORS or ending in _JSON_LINES or (ending in _PARQUET and not packed):
+    if ending in SEPARATORS or ending in _JSON_LINES or (ending in PARQUET and not packed):
         return ending
     raise InputError(
         f"{path} is neither CSV nor Parquet by its ending: use .csv, .tsv, .csv.gz, .jsonl or .parquet"
     )
-
-
-def file_ending(path: Path) -> str:
-    """Return the ending of a table to write, without .gz. Raise InputError for other endings."""
-    name = path.name.lower()
-    packed = name.endswith(".gz")
-    ending = Path(name.removesuffix(".gz")).suffix
-    if ending in SEPARATORS or (ending in _PARQUET and not packed):
-        return ending
-    raise InputError(f"{path} is neither CSV nor Parquet by its ending: use .csv, .tsv, .csv.gz or .parquet")

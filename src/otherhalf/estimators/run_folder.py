@@ -21,6 +21,10 @@ from otherhalf.training.metrics import METRICS, score
 
 RESULT_FILE = "result.json"
 PREDICTIONS_FILE = "predictions.csv"
+HALF_FILE = "half.csv"
+MOST_HALF_ROWS = 1_000_000
+"""Most edges of a missing half that are written beside the model: about 50 MB as CSV."""
+
 CHECKPOINTS = "checkpoints"
 STAGES = ("encoder-*", "head", "classifier", "race-*", "member-*", "again-*")
 """Names of the checkpoints of a fit."""
@@ -69,7 +73,8 @@ def fit_into(
         id_name=id_name,
         split=split,
     )
-    result = {**result_of(model, graph, split, probabilities), "out": str(folder), "run": identity}
+    written = {"out": str(folder), "half_rows": _write_half(model, graph, folder), "run": identity}
+    result = {**result_of(model, graph, split, probabilities), **written}
     with atomic_write(folder / RESULT_FILE) as temporary:
         temporary.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     _remove_checkpoints(folder)
@@ -145,9 +150,7 @@ def summary(result: dict[str, Any]) -> str:
     if result["contradiction"]:
         lines.append("The labels contradict the K-S verdict; `--follow labels` or `ks` chooses between them.")
     lines += _evaluation_lines(result)
-    if "out" in result:
-        lines.append(f"Model, result and predictions are in {result['out']}.")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_file_lines(result)])
 
 
 def _half_line(result: dict[str, Any]) -> str:
@@ -185,6 +188,22 @@ def _evaluation_lines(result: dict[str, Any]) -> list[str]:
     return [f"On {val.nodes:,} validation nodes, which also selected the model:", str(val)]
 
 
+def _file_lines(result: dict[str, Any]) -> list[str]:
+    """Return what a fit wrote to its folder; an older result does not say whether the half is among it."""
+    if "out" not in result:
+        return []
+    files = [RESULT_FILE, PREDICTIONS_FILE]
+    lines = []
+    if result.get("half_rows") is not None:
+        files.append(f"{HALF_FILE} ({result['half_rows']:,} edges of the missing half)")
+    elif "half_rows" in result and result["missing_half"] is not None:
+        lines.append(
+            f"The missing half has more than {MOST_HALF_ROWS:,} edges and was not written: "
+            "`otherhalf complement --out half.parquet` writes it."
+        )
+    return [f"{result['out']} has the model, {', '.join(files[:-1])} and {files[-1]}.", *lines]
+
+
 def _leaderboard_lines(result: dict[str, Any]) -> list[str]:
     rows = result["leaderboard"]
     width = max((len(row["member"]) for row in rows), default=0)
@@ -193,6 +212,15 @@ def _leaderboard_lines(result: dict[str, Any]) -> list[str]:
         f"{row['seconds']:.1f} s"
         for row in rows
     ]
+
+
+def _write_half(model: GOALClassifier, graph: Graph, folder: Path) -> int | None:
+    """Write the edges of the missing half, unless there is none or it is very large; return their number."""
+    half, path = model.missing_half_, folder / HALF_FILE
+    if half is None or half.pairs.shape[1] > MOST_HALF_ROWS:
+        path.unlink(missing_ok=True)  # that of an earlier fit
+        return None
+    return half.to_table(path, graph)
 
 
 def _run_identity(model: GOALClassifier, graph: Graph, split: Split) -> str:

@@ -1,0 +1,47 @@
+"""Write a table in a format that other programs read: CSV or Parquet, by the ending of the file."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pandas as pd
+
+from otherhalf.data.table_files import PARQUET, SEPARATORS
+from otherhalf.errors import InputError
+from otherhalf.system.atomic import atomic_write, check_place
+
+
+def check_table_file(path: str | Path) -> str:
+    """Return the ending of a table's path, without .gz; raise InputError if no table can be written there.
+
+    Call it before long work, not after it.
+    """
+    path = Path(path).expanduser()
+    name = path.name.lower()
+    packed = name.endswith(".gz")
+    ending = Path(name.removesuffix(".gz")).suffix
+    if ending not in SEPARATORS and (ending not in PARQUET or packed):
+        raise InputError(
+            f"{path} is neither CSV nor Parquet by its ending: use .csv, .tsv, .csv.gz or .parquet"
+        )
+    if ending in PARQUET and find_spec("pyarrow") is None:
+        raise InputError(
+            f"writing {path} needs pyarrow: run `pip install otherhalf[io]`, or write a .csv file instead"
+        )
+    check_place(path)
+    return ending
+
+
+def write_table(path: str | Path, table: pd.DataFrame) -> None:
+    """Write a table, completely or not at all: ``.csv``, ``.tsv`` (also ``.gz``) or ``.parquet``."""
+    path = Path(path).expanduser()
+    ending = check_table_file(path)
+    try:
+        with atomic_write(path) as temporary:
+            if ending in SEPARATORS:
+                table.to_csv(temporary, index=False, sep=SEPARATORS[ending], compression="infer")  # by .gz
+            else:
+                table.to_parquet(temporary, index=False, engine="pyarrow")
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written ({error.strerror or error}): choose another folder"
+        ) from error
