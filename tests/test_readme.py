@@ -53,12 +53,16 @@ def test_own_tables(tmp_path, monkeypatch, capsys):
         assert not leaving.value.code, capsys.readouterr().err
 
     found = pd.read_csv("predictions.csv")
-    assert found["id"].tolist() == names.tolist()
-    assert set(found["prediction"]) == {"biology", "physics"}
+    assert found["paper"].tolist() == names[:10].tolist()  # those whose field is not known
     truth = np.array(["biology", "physics"])[graph.y]
-    assert (found["prediction"][:10] == truth[:10]).mean() >= 0.7  # the ten unknown ones among them
-    assert Path("half.npz").is_file()
-    assert {"model.json", "result.json", "predictions.csv"} <= {path.name for path in Path("run").iterdir()}
+    assert (found["prediction"] == truth[:10]).mean() >= 0.7
+    everyone = pd.read_csv("run/predictions.csv")
+    assert everyone["paper"].tolist() == names.tolist()
+    assert set(everyone["prediction"]) == {"biology", "physics"}
+    assert set(pd.read_csv("half.csv")["source"]) <= set(names)
+    assert {"model.json", "result.json", "predictions.csv", "half.csv"} <= {
+        path.name for path in Path("run").iterdir()
+    }
 
 
 def test_the_files_it_points_to_exist():

@@ -201,7 +201,7 @@ class TestText:
         assert "give --out half.csv to keep it" in out
         status, out, err = run("fit", CSBM, "--out", tmp_path)
         assert (status, err) == (0, "")
-        assert f"Model, result and predictions are in {tmp_path}." in out
+        assert f"{tmp_path} has the model, result.json, predictions.csv and half.csv (" in out
         assert "The metric is accuracy, because there are 3 classes.\n" in out
         assert "On 24 test nodes:\n" in out
         assert "majority class" in out
@@ -249,7 +249,18 @@ class TestOwnTables:
 
         order = np.random.default_rng(1).permutation(SBM.num_nodes)
         grown = tables(tmp_path / "now", nodes=SBM.num_nodes, order=order)
-        result = answer(run("predict", tmp_path / "model", grown, "--out", tmp_path / "now.csv", "--json"))
+        result = answer(
+            run(
+                "predict",
+                tmp_path / "model",
+                grown,
+                "--nodes",
+                "all",
+                "--out",
+                tmp_path / "now.csv",
+                "--json",
+            )
+        )
         assert (result["nodes"], result["new_nodes"]) == (180, 30)
         now = pd.read_csv(tmp_path / "now.csv")
         assert now["id"].tolist() == [f"n-{index}" for index in order]

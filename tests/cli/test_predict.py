@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from otherhalf import GOALClassifier, load
+from otherhalf import GOALClassifier, load, read_tables
 
 TWO = "csbm:nodes=150,classes=2,features=6,homophily=0.6,signal=0.6"
 THREE = "csbm:nodes=120,classes=3,features=6,homophily=0.1,signal=1"
@@ -57,6 +57,65 @@ def test_without_options_nothing_is_added(run, folders, tmp_path):
     assert table["prediction"].tolist() == model.predict(graph).tolist()
 
 
+class TestNodes:
+    """Unlabelled and new nodes are written by default, and the text says what is left out."""
+
+    @pytest.fixture
+    def tables(self, folders, tmp_path):
+        """Tables of the fitted graph: nodes 3 and 5 have no label, and a labelled node 150 is new."""
+        _, _, graph = folders[TWO]
+        nodes = pd.DataFrame(graph.x, columns=[f"x{i}" for i in range(6)])
+        nodes.insert(0, "who", np.arange(150))
+        nodes["label"] = graph.y.astype(object)
+        nodes.loc[[3, 5], "label"] = None
+        new = pd.DataFrame([{**nodes.iloc[0].to_dict(), "who": 150}])
+        nodes.to_csv(tmp_path / "nodes.csv", index=False)
+        pd.concat([nodes, new]).to_csv(tmp_path / "grown.csv", index=False)
+        ends = pd.DataFrame(graph.edges.T, columns=["source", "target"])
+        ends.to_csv(tmp_path / "edges.csv", index=False)
+        model = GOALClassifier(encoder="mlp", epochs=2, hidden=4)
+        model.fit(read_tables(tmp_path / "nodes.csv", tmp_path / "edges.csv", id="who")).save(tmp_path / "m")
+        return tmp_path
+
+    def written(self, run, folder, nodes, *options):
+        data = f"{folder}/{nodes}.csv,{folder}/edges.csv"
+        return predicted(run, folder / "m", data, folder / "p.csv", "--id", "who", *options)
+
+    def test_default(self, run, tables):
+        result, table = self.written(run, tables, "nodes")
+        assert (result["which"], result["rows"], result["nodes"], result["new_nodes"]) == (
+            *("unlabelled", 2, 150),
+            0,
+        )
+        assert table["who"].tolist() == [3, 5]
+        assert table["label"].isna().all()
+        everything, whole = self.written(run, tables, "nodes", "--nodes", "all")
+        assert (everything["which"], everything["rows"]) == ("all", 150)
+        assert whole["who"].tolist() == list(range(150))
+        assert table["prediction"].tolist() == whole["prediction"][[3, 5]].tolist()
+
+    def test_new_nodes_count_also_if_they_have_a_label(self, run, tables):
+        result, table = self.written(run, tables, "grown")
+        assert (result["rows"], result["new_nodes"]) == (3, 1)
+        assert table["who"].tolist() == [3, 5, 150]
+
+    def test_text_says_what_is_left_out(self, run, tables):
+        data = f"{tables}/grown.csv,{tables}/edges.csv"
+        command = ("predict", tables / "m", data, "--id", "who", "--out", tables / "p.csv")
+        assert run(*command)[1] == (
+            f"3 predictions (2 nodes without a label and 1 new node) written to {tables}/p.csv. "
+            "Labelled nodes are left out (148): `--nodes all` writes them too.\n"
+        )
+        text = run(*command, "--nodes", "all")[1]
+        assert text == f"151 predictions (all nodes, 1 of them new) written to {tables}/p.csv.\n"
+
+    def test_every_node_has_a_label(self, run, folders, tmp_path):
+        result, table = predicted(run, folders[TWO][0], TWO, tmp_path / "p.csv")
+        assert (result["which"], result["rows"], len(table)) == ("all", 150, 150)
+        options = ("--out", tmp_path / "p.csv", "--nodes", "unlabelled")
+        refused(run("predict", folders[TWO][0], TWO, *options), "every node was in the fit and has a label")
+
+
 def test_coverage(run, folders, tmp_path):
     folder, model, graph = folders[THREE]
     result, table = predicted(run, folder, THREE, tmp_path / "p.csv", "--coverage", "0.8")
@@ -80,6 +139,7 @@ def test_text(run, folders, tmp_path):
         (("--threshold", "1.5"), "threshold must be a number"),
         (("--threshold", "nan"), "threshold must be a number"),
         (("--coverage", "1"), "coverage must be a number"),
+        (("--nodes", "new"), "nodes must be one of all, unlabelled, not 'new'"),
         (("--coverage", "much"), "invalid value for '--coverage'"),
     ],
 )

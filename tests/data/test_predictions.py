@@ -76,6 +76,16 @@ class TestWhatIsKnown:
             "2,red,1.0,blue,val,red,0.0,1.0",
         ]
 
+    @pytest.mark.parametrize("nodes", [[2, 0], [True, False, True]])
+    def test_some_nodes(self, tmp_path, nodes):
+        path = tmp_path / "p.csv"
+        write_predictions(path, self.LABELLED, LABELS, PROBABILITIES, CLASSES, nodes=nodes)
+        assert path.read_text().splitlines() == [
+            "id,prediction,confidence,label,p_blue,p_red",
+            "0,red,0.75,red,0.25,0.75",
+            "2,red,1.0,blue,0.0,1.0",
+        ]
+
     def test_an_id_named_as_another_column(self, tmp_path):
         for name in ("prediction", "p_red", "label"):
             write_predictions(tmp_path / "p.csv", self.LABELLED, LABELS, PROBABILITIES, CLASSES, id_name=name)

@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import torch
@@ -22,7 +23,7 @@ from otherhalf.training.metrics import all_metrics
 SBM = contextual_sbm(num_nodes=150, num_classes=3, num_features=6, homophily=0.1, signal=2.0, seed=4)
 GRAPH = Graph(edges=SBM.edges, x=SBM.x, y=SBM.y, ids=[f"n{i}" for i in range(150)], name="small")
 SPLIT = split(GRAPH)
-FILES = {"model.json", "predictions.csv", "result.json"}
+FILES = {"half.csv", "model.json", "predictions.csv", "result.json"}
 
 
 def quick(**options):
@@ -36,7 +37,8 @@ def weights(folder):
 
 def same_outcome(one, two):
     assert weights(one) == weights(two)
-    assert (one / "predictions.csv").read_bytes() == (two / "predictions.csv").read_bytes()
+    for name in ("predictions.csv", "half.csv"):
+        assert (one / name).read_bytes() == (two / name).read_bytes()
     results = [json.loads((folder / "result.json").read_text()) for folder in (one, two)]
     for result in results:
         for row in result["leaderboard"]:
@@ -113,9 +115,32 @@ class TestFinished:
             sum(parts[k] for k in ("diagnose", "complement", "train")), rel=0.1
         )
 
+    def test_the_missing_half_has_the_ids(self, finished):
+        folder, result = finished
+        half = GOALClassifier.load(folder).missing_half_
+        table = pd.read_csv(folder / "half.csv")
+        pd.testing.assert_frame_equal(table, half.to_frame(GRAPH), check_dtype=False)
+        assert result["half_rows"] == len(table) == half.num_edges
+        assert f"half.csv ({len(table):,} edges of the missing half)." in summary(result)
+
+    def test_a_very_large_half_is_not_written_and_an_old_one_removed(self, tmp_path, monkeypatch):
+        (tmp_path / "half.csv").write_text("of an earlier fit")
+        monkeypatch.setattr("otherhalf.estimators.run_folder.MOST_HALF_ROWS", 10)
+        result = fit_into(quick(epochs=1), GRAPH, SPLIT, tmp_path)
+        assert result["half_rows"] is None
+        assert not (tmp_path / "half.csv").exists()
+        text = summary(result)
+        assert f"{tmp_path} has the model, result.json and predictions.csv.\n" in text
+        assert "more than 10 edges and was not written: `otherhalf complement --out half.parquet`" in text
+
+    def test_a_fit_without_a_half(self, tmp_path):
+        result = fit_into(GOALClassifier(fast=True, ensemble={"half": "none"}), GRAPH, SPLIT, tmp_path)
+        assert not (tmp_path / "half.csv").exists()
+        assert summary(result).endswith(f"{tmp_path} has the model, result.json and predictions.csv.")
+
     def test_without_a_folder_the_result_is_the_same(self, finished):
         alone = fit_into(quick(), GRAPH, SPLIT, None)
-        assert set(finished[1]) - set(alone) == {"out", "run"}
+        assert set(finished[1]) - set(alone) == {"out", "half_rows", "run"}
         for key in ("test_accuracy", "val_accuracy", "coefficients", "fingerprint", "ks"):
             assert alone[key] == finished[1][key]
 

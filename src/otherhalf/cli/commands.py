@@ -225,7 +225,9 @@ def fit(
         device=device,
     )
     with progress() as on_step:
-        result = fit_into(model, graph, parts, out, resume=resume, on_step=on_step)
+        result = fit_into(
+            model, graph, parts, out, resume=resume, on_step=on_step, id_name=open_graph.id_name
+        )
     print_result(result, summary(result), as_json)
 
 

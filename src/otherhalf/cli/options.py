@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -62,8 +63,23 @@ NoWeight = Annotated[
 ]
 
 
-OpenGraph = Callable[[], Any]
-"""Opens the graph that DATA and the options about its tables name."""
+@dataclass(frozen=True)
+class OpenGraph:
+    """Opens the graph that DATA and the options about its tables name."""
+
+    data: str
+    columns: Any
+
+    def __call__(self) -> Any:
+        """Return the graph."""
+        from otherhalf.data.source import open_data
+
+        return open_data(self.data, self.columns)
+
+    @property
+    def id_name(self) -> str:
+        """Name of the column of ids, for tables that are written."""
+        return self.columns.id or "id"
 
 
 def _about_tables(
@@ -97,14 +113,14 @@ def _follow_the_users_split(arguments: dict[str, Any]) -> None:
 def takes_data(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the argument DATA and the options about its tables.
 
-    The first parameter of the command receives a function that opens the graph.
+    The first parameter of the command receives an :class:`OpenGraph`.
     """
     tables = inspect.signature(_about_tables, eval_str=True).parameters
     _, *own = inspect.signature(command, eval_str=True).parameters.values()
     data = inspect.Parameter("data", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Data)
 
     def run(**arguments: Any) -> None:
-        from otherhalf.data.source import Columns, open_data
+        from otherhalf.data.source import Columns
 
         about = {name: arguments.pop(name) for name in tables}
         if about.pop("no_weight"):
@@ -114,8 +130,7 @@ def takes_data(command: Callable[..., None]) -> Callable[..., None]:
         columns = Columns(**about)
         if columns.split_column is not None or columns.split_time is not None:
             _follow_the_users_split(arguments)
-        name = arguments.pop("data")
-        command(lambda: open_data(name, columns), **arguments)
+        command(OpenGraph(arguments.pop("data"), columns), **arguments)
 
     required = [parameter for parameter in own if parameter.default is parameter.empty]
     optional = [parameter for parameter in own if parameter not in required]

@@ -1,14 +1,25 @@
 """The command ``predict``: classes, probabilities and sets of the nodes of a graph, as a table."""
 
-from pathlib import Path
-from typing import Annotated
+from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
 import typer
 
 from otherhalf.cli.console import print_result, set_threads
 from otherhalf.cli.options import Device, Json, OpenGraph, Threads, takes_data
+from otherhalf.data.notes import counted
 from otherhalf.errors import InputError
-from otherhalf.system.fields import number
+from otherhalf.system.fields import number, one_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from otherhalf.estimators.goal import GOALClassifier
+    from otherhalf.graph import Graph
 
 
 @takes_data
@@ -23,6 +34,13 @@ def predict(
             "that the validation nodes chose. Default: the more probable class."
         ),
     ] = None,
+    nodes: Annotated[
+        str | None,
+        typer.Option(
+            help="Which nodes to write: all, or unlabelled: those without a label and new ones. "
+            "Default: unlabelled if there are any, else all."
+        ),
+    ] = None,
     coverage: Annotated[
         float | None,
         typer.Option(help="Add a column `set`: the classes that hold the true one with this probability."),
@@ -31,7 +49,7 @@ def predict(
     threads: Threads = None,
     device: Device = "cpu",
 ) -> None:
-    """Predict the class of every node of the fitted graph, or of that graph with nodes and edges added."""
+    """Predict the classes of nodes of the fitted graph, or of that graph with nodes and edges added."""
     set_threads(threads)
     from otherhalf.data.predictions import write_predictions
     from otherhalf.data.table_writer import check_table_file
@@ -39,33 +57,84 @@ def predict(
     from otherhalf.estimators.goal import GOALClassifier
 
     limit = _threshold(threshold)
+    one_of("all", "unlabelled").check("nodes", nodes or "all")
     if coverage is not None:
         number(0, 1, above=True, below=True).check("coverage", coverage)
     check_table_file(out)  # before the computation, not after it
     fitted = GOALClassifier.load(model)
     fitted.device = device
     graph = open_graph()
+    wanted = _wanted(graph, fitted, nodes)
     probabilities = fitted.predict_proba(graph)
     labels = fitted.classes_[fitted.decide(probabilities, limit)]
     sets = None if coverage is None else fitted.sets_of(probabilities, coverage)
     texts = None if sets is None else as_text(sets, fitted.classes_)
-    write_predictions(out, graph, labels, probabilities, fitted.classes_, sets=texts)
-    new = graph.num_nodes - fitted.num_known_
+    write_predictions(
+        out,
+        graph,
+        labels,
+        probabilities,
+        fitted.classes_,
+        id_name=open_graph.id_name,
+        sets=texts,
+        nodes=wanted.mask,
+    )
     used = fitted.decision_.threshold if limit == "auto" and fitted.decision_ else limit
     result = {
         "nodes": graph.num_nodes,
-        "new_nodes": new,
+        "new_nodes": wanted.new,
+        "rows": int(wanted.mask.sum()),
+        "which": wanted.which,
         "out": str(out),
         "threshold": used,
         "coverage": coverage,
-        "mean_set_size": None if sets is None else float(sets.sum(axis=1).mean()),
+        "mean_set_size": None if sets is None else float(sets[wanted.mask].sum(axis=1).mean()),
     }
-    text = f"{graph.num_nodes} predictions ({new} for new nodes) written to {out}."
+    text = f"{wanted} written to {out}.{wanted.left_out}"
     if used is not None:
         text += f" The class {str(fitted.classes_[1])!r} is predicted from the probability {used:.4g} on."
     if sets is not None:
         text += f" A set has {result['mean_set_size']:.2f} classes on average."
     print_result(result, text, as_json)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The nodes that are written."""
+
+    which: str
+    mask: npt.NDArray[np.bool_]
+    new: int
+
+    def __str__(self) -> str:
+        rows = int(self.mask.sum())
+        if self.which == "all":
+            which = f"all nodes, {self.new:,} of them new" if self.new else "all nodes"
+        else:
+            which = f"{counted(rows - self.new, 'node')} without a label and {counted(self.new, 'new node')}"
+        return f"{counted(rows, 'prediction')} ({which})"
+
+    @property
+    def left_out(self) -> str:
+        """A sentence about nodes that are not written, if there are any."""
+        others = int((~self.mask).sum())
+        if not others:
+            return ""
+        return f" Labelled nodes are left out ({others:,}): `--nodes all` writes them too."
+
+
+def _wanted(graph: Graph, fitted: GOALClassifier, nodes: str | None) -> _Wanted:
+    """Return the nodes to write: by default those without a label and new ones, or all if there are none."""
+    order = fitted.prepare(graph)[1]
+    new = order[fitted.num_known_ :]
+    mask = np.ones(graph.num_nodes, dtype=bool)
+    mask[graph.labelled] = False
+    mask[new] = True
+    if nodes == "unlabelled" and not mask.any():
+        raise InputError("every node was in the fit and has a label: give --nodes all to predict them")
+    if nodes == "all" or not mask.any():
+        return _Wanted("all", np.ones_like(mask), len(new))
+    return _Wanted("unlabelled", mask, len(new))
 
 
 def _threshold(text: str | None) -> float | str | None:

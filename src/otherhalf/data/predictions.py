@@ -11,6 +11,7 @@ from otherhalf.data.table_writer import write_table
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import UNKNOWN
+from otherhalf.system.graph_checks import checked_indices
 
 SUM_ERROR = 1e-3
 """Most that the probabilities of a node may differ from 1 in their sum: they are float32."""
@@ -26,6 +27,7 @@ def write_predictions(
     id_name: str = "id",
     split: Split | None = None,
     sets: Sequence[str] | None = None,
+    nodes: Any = None,
 ) -> None:
     """Write one row per node: ``id``, ``prediction``, ``confidence`` and ``p_<class>`` for every class.
 
@@ -42,6 +44,7 @@ def write_predictions(
         id_name: Name of the column of ids; ``id`` if another column has that name.
         split: The split of the fit.
         sets: ``[N]`` prediction sets as text.
+        nodes: Indices or mask of the only nodes to write, in the order of the graph; default: all.
     """
     labels, probabilities, classes = np.asarray(labels), np.asarray(probabilities), np.asarray(classes)
     n, count = graph.num_nodes, len(classes)
@@ -65,6 +68,8 @@ def write_predictions(
         **{f"p_{name}": probabilities[:, place] for place, name in enumerate(classes)},
     }
     table = pd.DataFrame({"id" if id_name in columns else id_name: graph.node_names(), **columns})
+    if nodes is not None:
+        table = table.iloc[np.sort(checked_indices("nodes", nodes))]
     write_table(path, table)
 
 
