@@ -8,12 +8,12 @@ from otherhalf import GOALClassifier, split
 from otherhalf.complement.ranking import ranking_loss, true_scores
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators.baseline import BaselineClassifier
-from otherhalf.graph import symmetric_adjacency
 from otherhalf.nn.models.acmgcn import AdaptiveChannelMixing
 from otherhalf.nn.models.gat import GraphAttention
 from otherhalf.nn.ops import compiled
 from otherhalf.nn.ops.attention import Neighbourhoods
 from otherhalf.nn.ops.sparse import SparseOperator, mean_adjacency
+from otherhalf.system.adjacency import symmetric_adjacency
 
 NODES = 500
 REPEATS = 8

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otherhalf.errors import InputError
-from otherhalf.graph import Graph, Split, symmetric_adjacency
+from otherhalf.graph import Graph, Split
+from otherhalf.system.adjacency import symmetric_adjacency
 
 
 def path_graph(**changes):

@@ -13,9 +13,9 @@ import otherhalf as oh
 from otherhalf import spectral
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
-from otherhalf.graph import symmetric_adjacency
 from otherhalf.nn.backbone import Architecture
 from otherhalf.spectral import filter_accuracy, spectral_range
+from otherhalf.system.adjacency import symmetric_adjacency
 from otherhalf.training.loop import TrainingSettings
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from otherhalf.errors import InputError
+from otherhalf.system.adjacency import one_way_adjacency, pattern, symmetric_adjacency
 from otherhalf.system.arrays import UNKNOWN, FloatArray, Frozen, IntArray, distinct_keys, frozen
 from otherhalf.system.graph_checks import (
     checked_features,
@@ -23,6 +24,7 @@ from otherhalf.system.graph_checks import (
     simple_edges,
     summed_weights,
 )
+from otherhalf.system.relations import Relations, checked_relations
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -85,8 +87,12 @@ class Graph(Frozen):
         name: Name of the data set, which presets and results refer to.
         weights: ``[E]`` positive weights of the edges as they are given; those of repeated edges are summed.
             ``None`` for edges that all count the same.
+        relations: ``[E]`` name of the relation of each edge as it is given, such as "cites"; None, NaN and
+            the empty string for none. An edge that is given in two relations is one edge, and in both.
+            ``None`` for a graph whose edges are of one kind.
 
-    After construction ``y`` holds codes ``0 … C−1`` (:data:`UNKNOWN` = −1) and ``classes`` the labels.
+    After construction ``y`` holds codes ``0 … C−1`` (:data:`UNKNOWN` = −1), ``classes`` the labels, and
+    ``relations`` a :class:`~otherhalf.system.relations.Relations`.
     """
 
     edges: IntArray
@@ -98,6 +104,7 @@ class Graph(Frozen):
     fixed_splits: tuple[Split, ...] = ()
     name: str = ""
     weights: FloatArray | None = None
+    relations: Relations | None = None
     dropped_self_loops: int = field(default=0, init=False)
     dropped_repeats: int = field(default=0, init=False)
 
@@ -109,8 +116,12 @@ class Graph(Frozen):
         weights = self.weights
         if weights is not None:
             weights = summed_weights(weights, self.edges, n, edges, self.directed)
+        relations = self.relations
+        if relations is not None:
+            relations = checked_relations(relations, self.edges, self.weights, n, edges, self.directed)
         values = {
             "weights": weights,
+            "relations": relations,
             "x": x,
             "y": y,
             "classes": classes,
@@ -172,8 +183,7 @@ class Graph(Frozen):
         """The symmetric adjacency matrix A of the undirected simple graph: its entries are 1, or weights."""
         if self.weights is None:
             return frozen(symmetric_adjacency(self.undirected_edges, self.num_nodes))
-        one_way = self._one_way(*self.edges)
-        return frozen(sp.csr_matrix(one_way + one_way.T))
+        return frozen(self._adjacency(self.weights, "undirected"))
 
     def adjacency_in(self, direction: Direction) -> sp.csr_matrix:
         """Return the adjacency matrix with the edges in this direction.
@@ -183,11 +193,22 @@ class Graph(Frozen):
         """
         if direction == "undirected" or not self.directed:
             return self.adjacency
-        return self._one_way(*(self.edges if direction == "given" else self.edges[::-1]))
+        ones = np.ones(self.num_edges, dtype=np.float32)
+        return self._adjacency(ones if self.weights is None else self.weights, direction)
 
-    def _one_way(self, source: IntArray, target: IntArray) -> sp.csr_matrix:
-        values = np.ones(self.num_edges, dtype=np.float32) if self.weights is None else self.weights
-        return sp.csr_matrix((values, (source, target)), shape=(self.num_nodes, self.num_nodes))
+    def relation_adjacency(
+        self, names: Collection[str], direction: Direction = "undirected"
+    ) -> sp.csr_matrix:
+        """Return the adjacency matrix, as :meth:`adjacency_in`, of the edges in one of these relations."""
+        nothing = np.zeros(self.num_edges, dtype=np.float32)
+        values = nothing if self.relations is None else self.relations.values(names)
+        matrix = self._adjacency(values, direction if self.directed else "undirected")
+        return pattern(matrix) if self.weights is None else matrix
+
+    def _adjacency(self, values: FloatArray, direction: Direction) -> sp.csr_matrix:
+        edges = self.edges[::-1] if direction == "reversed" else self.edges
+        one_way = one_way_adjacency(edges, values, self.num_nodes)
+        return sp.csr_matrix(one_way + one_way.T) if direction == "undirected" else one_way
 
     @cached_property
     def isolated(self) -> IntArray:
@@ -211,6 +232,8 @@ class Graph(Frozen):
             yield np.array([self.directed, *self.x.shape])
             if self.weights is not None:  # only then, so that graphs without weights keep their hash
                 yield self.weights
+            if self.relations is not None and len(self.relations.names) > 1:  # likewise
+                yield from self.relations.arrays().values()
             for start in range(0, self.num_nodes, _HASHED_ROWS):
                 rows = sp.csr_matrix(self.x[start : start + _HASHED_ROWS])
                 yield from (rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))
@@ -292,24 +315,3 @@ def _sha256(parts: Iterable[npt.NDArray[Any]]) -> str:
         digest.update(f"{part.dtype.str}{part.shape}".encode())
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()
-
-
-def pattern(matrix: sp.csr_matrix) -> sp.csr_matrix:
-    """Return the matrix with 1 in place of every entry."""
-    ones = np.ones(len(matrix.data), dtype=np.float32)
-    return sp.csr_matrix((ones, matrix.indices, matrix.indptr), shape=matrix.shape)
-
-
-def symmetric_adjacency(pairs: IntArray, num_nodes: int) -> sp.csr_matrix:
-    """Return the symmetric 0/1 matrix with entries (i, j) and (j, i) for every column (i, j) of ``pairs``.
-
-    Repeated pairs, in either order, give one edge, and pairs (i, i) none: the graph is simple.
-    """
-    keep = pairs[0] != pairs[1]
-    source, target = pairs[0][keep], pairs[1][keep]
-    rows, cols = np.concatenate([source, target]), np.concatenate([target, source])
-    ones = np.ones(len(rows), dtype=np.float32)
-    matrix = sp.csr_matrix((ones, (rows, cols)), shape=(num_nodes, num_nodes))
-    matrix.sum_duplicates()
-    matrix.data[:] = 1.0
-    return matrix

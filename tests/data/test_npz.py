@@ -202,3 +202,25 @@ def test_weights_are_written_and_read(tmp_path):
     again = read_npz(tmp_path / "g.npz")
     assert again.weights.tolist() == [0.5, 2.0]
     assert again.fingerprint == graph.fingerprint
+
+
+@pytest.mark.parametrize("options", [{}, {"directed": True, "weights": [0.5, 2.0, 3.0]}])
+def test_relations_are_written_and_read(tmp_path, options):
+    edges = np.array([[0, 1, 1], [1, 2, 2]])
+    names = ["cites", None, "likes"]
+    graph = Graph(edges=edges, x=np.ones((3, 1)), y=[0, 1, 0], relations=names, **options)
+    graph.to_npz(tmp_path / "g.npz")
+    again = read_npz(tmp_path / "g.npz")
+    assert again.relations.names == ("cites", "likes")
+    assert (again.relations.edges != graph.relations.edges).nnz == 0
+    assert again.fingerprint == graph.fingerprint
+
+
+def test_damaged_relations(tmp_path):
+    path = _write(tmp_path / "g.npz", relation_names=np.array(["a"]), relation_data=np.ones(1))
+    with pytest.raises(InputError, match=r"the arrays relation_\* do not fit together"):
+        read_npz(path)
+    matrix = {"relation_indptr": np.array([0, 1]), "relation_indices": np.array([9])}
+    path = _write(path, relation_names=np.array(["a"]), relation_data=np.ones(1), **matrix)
+    with pytest.raises(InputError, match=r"the arrays relation_\* do not fit together"):
+        read_npz(path)

@@ -238,3 +238,48 @@ def test_weights_count_in_means_and_no_row_reads_its_own_label():
     again = table.rows(graph, training_rows(planted, nodes, 60, 3))
     assert np.array_equal(again[7], rows[7])
     assert not np.array_equal(again, rows)
+
+
+# ---------------------------------------------------------------------- relations
+
+
+def related(names=("cites", "likes"), **options):
+    plain = graph(**options)
+    return replace(plain, relations=[names[i % len(names)] for i in range(plain.num_edges)])
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_columns_of_each_relation_come_last(directed):
+    given = related(directed=directed)
+    labels, plain = label_rows(given), replace(given, relations=None)
+    rows = GraphTable.fit(given, 0).rows(given, labels)
+    before = GraphTable.fit(plain, 0).rows(plain, labels)
+    assert np.array_equal(rows[:, : before.shape[1]], before)
+    expected = []
+    for name in ("cites", "likes"):
+        for direction in ("given", "reversed") if directed else ("undirected",):
+            a = given.relation_adjacency([name], direction).toarray().astype(float)
+            degree = a.sum(axis=1, keepdims=True)
+            p = a / np.maximum(degree, 1)
+            expected += [np.log1p(degree), p @ given.x, p @ labels.numpy()]
+    np.testing.assert_allclose(rows[:, before.shape[1] :], np.hstack(expected), rtol=1e-5, atol=1e-6)
+
+
+def test_one_relation_adds_no_column():
+    given = related(["cites"])
+    labels, plain = label_rows(given), replace(given, relations=None)
+    table = GraphTable.fit(given, 0)
+    assert np.array_equal(table.rows(given, labels), GraphTable.fit(plain, 0).rows(plain, labels))
+    assert sorted(table.tensors()) == ["table/directed", "table/neighbours"]
+
+
+def test_relations_are_saved_and_no_row_has_its_own_label():
+    given = related()
+    table = GraphTable.from_tensors(load(save(GraphTable.fit(given, 0).tensors())))
+    assert table.relations.names == ("cites", "likes")
+    labels = label_rows(given)
+    rows = table.rows(given, labels)
+    for node in range(0, given.num_nodes, 9):
+        other = labels.clone()
+        other[node] = torch.eye(CLASSES)[1] if labels[node, 0] else torch.eye(CLASSES)[0]
+        assert np.array_equal(table.rows(given, other)[node], rows[node])

@@ -7,6 +7,7 @@ import pytest
 
 from otherhalf import GOALClassifier, Graph, Split, split
 from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.errors import InputError
 
 WHOLE = contextual_sbm(num_nodes=180, num_classes=3, num_features=6, homophily=0.1, signal=2.0, seed=3)
 KNOWN = 150
@@ -151,3 +152,50 @@ def test_fast_and_refit_are_of_this_method_only(option):
 
     with pytest.raises(InputError, match=f"{option} needs the method kernel"):
         GOALClassifier("paper", **{option: True}).fit(GRAPH, SPLIT)
+
+
+class TestRelations:
+    """Edges of two relations: one joins nodes of one class, the other joins any."""
+
+    @staticmethod
+    def graph(nodes, relations=("knows", "sees"), seed=0):
+        draw = np.random.default_rng(seed)
+        y = np.arange(180) % 3
+        knows = draw.integers(180, size=(2, 360))
+        knows[1] = np.where(draw.random(360) < 0.9, knows[1] - knows[1] % 3 + y[knows[0]], knows[1])
+        sees = draw.integers(180, size=(2, 900))
+        edges, x = np.hstack([knows, sees]), draw.standard_normal((180, 4)).astype(np.float32)
+        names = np.repeat(relations, [360, 900])
+        inside = (edges < nodes).all(axis=0)
+        return Graph(edges=edges[:, inside], x=x[:nodes], y=y[:nodes], relations=names[inside])
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def fitted(cls):
+        graph = cls.graph(KNOWN)
+        return quick().fit(graph, split(graph, seed=0))
+
+    def test_the_one_that_tells_the_class_joins_the_nodes(self, fitted):
+        assert "by 'knows'" in fitted.missing_half_.words
+        graph = self.graph(KNOWN)
+        assert fitted.score(graph, split(graph, seed=0).test) > 0.8
+
+    def test_new_nodes_and_files(self, fitted, tmp_path):
+        known, grown = self.graph(KNOWN), self.graph(180)
+        assert fitted.score(grown, np.arange(KNOWN, 180)) > 0.8
+        fitted.save(tmp_path / "run")
+        loaded = GOALClassifier.load(tmp_path / "run")
+        for graph in (known, grown):
+            assert np.array_equal(loaded.predict_proba(graph), fitted.predict_proba(graph))
+        with pytest.raises(InputError, match="the model was fitted with the relations knows, sees"):
+            loaded.predict(replace(grown, relations=None))
+
+    def test_one_relation_is_bit_equal_to_none(self):
+        one = self.graph(KNOWN, ("knows", "knows"))
+        none = replace(one, relations=None)
+        parts = split(one, seed=0)
+        assert one.relations.names == ("knows",)
+        first, second = quick().fit(one, parts), quick().fit(none, parts)
+        assert np.array_equal(first.predict_proba(one), second.predict_proba(none))
+        assert np.array_equal(second.predict_proba(one), first.predict_proba(none))
+        assert first.run_identity(one, parts) == second.run_identity(none, parts)

@@ -1,5 +1,6 @@
 """Known nodes found again in a graph that has grown, been reordered, or is not the right one."""
 
+import json
 import warnings
 
 import numpy as np
@@ -139,3 +140,37 @@ def test_missing_known_nodes_are_refused_by_name():
 def test_a_graph_without_ids_is_refused_where_the_fit_had_ids():
     with pytest.raises(InputError, match="lacks 3 of the 3 nodes"):
         KnownNodes.of(fitted()).known_first(fitted(ids=None))
+
+
+class TestRelations:
+    def graph(self, names):
+        return Graph(edges=EDGES, x=X, y=["no", "yes", "no"], ids=["a", "b", "c"], relations=names)
+
+    def test_known_ones_follow_their_edges(self):
+        known = KnownNodes.of(self.graph(["cites", "likes"]))
+        given = Graph(edges=[[2, 1], [1, 0]], x=X[::-1], ids=["c", "b", "a"], relations=["cites", "likes"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            graph, _ = known.known_first(given)
+        assert graph.relation_adjacency(["cites"]).toarray().tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+
+    def test_a_new_one_is_named(self):
+        known = KnownNodes.of(self.graph(["cites", "likes"]))
+        with pytest.warns(UserWarning, match="the relations sees were not in the fitted graph"):
+            known.known_first(self.graph(["cites", "sees"]))
+
+    @pytest.mark.parametrize(("names", "has"), [(None, "none"), (["x", "y"], "x, y")])
+    def test_a_graph_without_them_is_refused(self, names, has):
+        known = KnownNodes.of(self.graph(["cites", "likes"]))
+        with pytest.raises(InputError, match=f"with the relations cites, likes, and the graph has {has}: "):
+            known.known_first(self.graph(names))
+
+    def test_one_relation_is_not_kept(self):
+        known = KnownNodes.of(self.graph(["cites", "cites"]))
+        assert known.relations == ()
+        assert "relations" not in known.to_dict()
+
+    @pytest.mark.parametrize("names", [None, ["cites", "likes"]])
+    def test_there_and_back(self, names):
+        known = KnownNodes.of(self.graph(names))
+        assert vars(KnownNodes.from_dict(json.loads(json.dumps(known.to_dict())))) == vars(known)

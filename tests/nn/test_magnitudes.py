@@ -6,9 +6,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from otherhalf.graph import symmetric_adjacency
 from otherhalf.nn.inputs import Scaling
 from otherhalf.nn.magnitudes import MAGNITUDES, MagnitudeScaling, magnitudes
+from otherhalf.system.adjacency import symmetric_adjacency
 
 # A star around node 0, and node 4 alone; it has no features either.
 STAR = symmetric_adjacency(np.array([[0, 0, 0], [1, 2, 3]]), 5)

@@ -7,7 +7,7 @@ from the fitted graph (means, rarities) is kept, so that the nodes of a grown gr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
+from otherhalf.complement.relations import (
+    counts_by_relation,
+    names_by_relation,
+    rows_by_relation,
+    words_by_relation,
+)
 from otherhalf.complement.search import unit_rows
 from otherhalf.complement.walks import Walks, walk_rows
 from otherhalf.diagnosis.similarity import row_norms
@@ -24,6 +30,7 @@ from otherhalf.nn.inputs import Scaling
 from otherhalf.nn.magnitudes import Rows, magnitudes
 from otherhalf.nn.ops.sparse import normalized_adjacency
 from otherhalf.system.arrays import FloatArray
+from otherhalf.system.relations import RelationGroups
 
 DENSE_ENTRIES = 50_000_000
 """Smoothed features are dense. With more entries than this (200 MB) they are projected to fewer columns."""
@@ -46,12 +53,16 @@ class Basis:
             dense features: empty.
         node_rarity: ``[1, N]``: likewise, with the degree of the node. In a directed graph ``[3, N]``: as a
             neighbour, as a target (with the number of edges into it) and as a source (out of it).
+        relations: The relations that are told apart; none in most graphs.
+        relation_rarity: ``[R, 1, N]`` or ``[R, 3, N]``: the rarity of nodes in each relation alone.
     """
 
     num_known: int
     scaling: Scaling
     feature_rarity: FloatArray
     node_rarity: FloatArray
+    relations: RelationGroups = RelationGroups()
+    relation_rarity: FloatArray | None = None
 
     @classmethod
     def of(cls, graph: Graph, scaling: Scaling) -> Basis:
@@ -61,18 +72,32 @@ class Basis:
         counts = [graph.adjacency_in(each).getnnz(axis=0).astype(np.float32) for each in directions]
         in_use = np.empty(0) if isinstance(graph.x, np.ndarray) else graph.x.getnnz(axis=0)
         n = graph.num_nodes
-        return cls(n, scaling, _rarity(in_use, n), _rarity(np.stack(counts), n))
+        basis = cls(n, scaling, _rarity(in_use, n), _rarity(np.stack(counts), n))
+        groups = RelationGroups.of(graph.relations)
+        if not groups.names:
+            return basis
+        rarity = _rarity(counts_by_relation(graph, groups), n)
+        return replace(basis, relations=groups, relation_rarity=rarity)
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return what was learned, with the names that model folders use."""
-        parts = {"feature_rarity": self.feature_rarity, "node_rarity": self.node_rarity}
+        parts: dict[str, npt.NDArray[Any]] = {
+            "feature_rarity": self.feature_rarity,
+            "node_rarity": self.node_rarity,
+        }
+        if self.relation_rarity is not None:
+            parts |= {"relations": self.relations.to_array(), "relation_rarity": self.relation_rarity}
         return {f"basis/{name}": torch.from_numpy(part) for name, part in parts.items()}
 
     @classmethod
     def from_tensors(cls, num_known: int, scaling: Scaling, tensors: Mapping[str, torch.Tensor]) -> Basis:
         """Return the basis that :meth:`tensors` was called on."""
-        parts = (tensors[f"basis/{name}"].numpy() for name in ("feature_rarity", "node_rarity"))
-        return cls(num_known, scaling, *parts)
+        features, nodes = (tensors[f"basis/{name}"].numpy() for name in ("feature_rarity", "node_rarity"))
+        basis, groups = cls(num_known, scaling, features, nodes), tensors.get("basis/relations")
+        if groups is None:
+            return basis
+        rarity = tensors["basis/relation_rarity"].numpy()
+        return replace(basis, relations=RelationGroups.from_array(groups.numpy()), relation_rarity=rarity)
 
 
 class Descriptions:
@@ -91,12 +116,14 @@ class Descriptions:
     def names(self) -> list[str]:
         """The descriptions that this graph has."""
         has = {"sparse": sp.issparse(self.graph.x), "directed": self.graph.directed, "": True}
-        return [name for name, each in DESCRIPTIONS.items() if has[each.needs]]
+        plain = [name for name, each in DESCRIPTIONS.items() if has[each.needs]]
+        return [*plain, *names_by_relation(self.basis.relations, self.graph.directed)]
 
     def rows(self, name: str) -> Rows:
         """Return the unit rows of a description."""
         if name not in self._rows:
-            self._rows[name] = unit_rows(DESCRIPTIONS[name].make(self))
+            known = DESCRIPTIONS.get(name)
+            self._rows[name] = unit_rows(rows_by_relation(self, name) if known is None else known.make(self))
         return self._rows[name]
 
     def forget(self, kept: list[str]) -> None:
@@ -173,6 +200,12 @@ class Descriptions:
             return rows
         which = ("undirected", "given", "reversed").index(direction)
         return sp.csr_matrix(rows @ sp.diags(self.basis.node_rarity[which]))
+
+
+def words_of_description(name: str) -> str:
+    """Return what two nodes share that are similar by this description."""
+    known = DESCRIPTIONS.get(name)
+    return words_by_relation(name) if known is None else known.words
 
 
 def _rarity(counts: npt.NDArray[Any], nodes: int) -> FloatArray:

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from otherhalf.complement.descriptions import DESCRIPTIONS, MAGNITUDE_WORDS, Descriptions
+from otherhalf.complement.descriptions import MAGNITUDE_WORDS, Descriptions, words_of_description
 from otherhalf.nn.ops.dense import dense_product
 from otherhalf.system.arrays import IntArray
 
@@ -48,7 +48,7 @@ class Kernel:
     @property
     def words(self) -> str:
         """What two nodes share that are similar by this kernel."""
-        parts = [DESCRIPTIONS[self.description].words]
+        parts = [words_of_description(self.description)]
         parts += [words for name, words in MAGNITUDE_WORDS.items() if getattr(self, name) >= MENTIONED]
         return ", and ".join(parts)
 

@@ -13,6 +13,7 @@ from otherhalf.nn.backbone import Architecture
 from otherhalf.nn.inputs import DENSE_SHARE
 from otherhalf.nn.models.registry import MODELS
 from otherhalf.system.memory import available_bytes
+from otherhalf.system.relations import RelationGroups
 
 FLOAT = 4
 STATES = 8
@@ -25,7 +26,7 @@ ENTRY = 24
 """Bytes of a sparse entry: value and column in the matrix and in its transpose, and its position there."""
 
 SMOOTHED = 6
-"""Dense copies of the features: as they are, and smoothed in five ways."""
+"""Dense copies of the features: as they are, and smoothed in five ways. Each relation has one more."""
 
 PAIR = 150
 """Bytes of a pair in the ranking loss, measured: position in a list, two entries, scores, gradients."""
@@ -70,10 +71,10 @@ def kernel_bytes(graph: Graph, num_train: int, settings: KernelSettings) -> int:
     candidates = min(num_train, max(settings.max_candidates, anchors))
     # The kernel among the anchors, its factor and its inverse; landmarks: the kernel to all training nodes.
     solve = 4 * anchors**2 if num_train <= settings.exact else 3 * num_train * anchors
-    sampled = min(num_train, settings.nodes)
+    sampled, apart = min(num_train, settings.nodes), len(RelationGroups.of(graph.relations).names)
     parts = {
-        "descriptions": min(n * d, max(DENSE_ENTRIES, n * PROJECTED)) * FLOAT * SMOOTHED,
-        "walks": 3 * n * KEPT * ENTRY,
+        "descriptions": min(n * d, max(DENSE_ENTRIES, n * PROJECTED)) * FLOAT * (SMOOTHED + apart),
+        "walks": (3 + apart) * n * KEPT * ENTRY,
         "choice": (3 * KEPT_KERNELS + 8) * sampled**2 * FLOAT,
         "regression": solve * FLOAT,
         "blocks": 4 * max(BLOCK_ENTRIES, candidates) * FLOAT,

@@ -13,8 +13,9 @@ import scipy.sparse as sp
 from otherhalf.complement.half_files import NPZ, edge_table, write_edges
 from otherhalf.data.npz import read_arrays
 from otherhalf.errors import InputError
-from otherhalf.graph import Graph, symmetric_adjacency
+from otherhalf.graph import Graph
 from otherhalf.nn.ops.sparse import SparseOperator, normalized_matrix
+from otherhalf.system.adjacency import symmetric_adjacency
 from otherhalf.system.arrays import UNKNOWN, FloatArray, Frozen, IntArray
 from otherhalf.system.atomic import atomic_write, check_place
 

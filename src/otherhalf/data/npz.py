@@ -4,7 +4,8 @@ Arrays: ``edge_index`` [2, E]; ``directed`` (bool scalar); the features as dense
 ``x_data``, ``x_indices``, ``x_indptr``, ``x_shape``; ``y`` [N] with −1 for unknown; optionally
 ``train_masks``, ``val_masks``, ``test_masks`` [S, N] (fixed splits, one per row), ``public_train_mask``,
 ``public_val_mask``, ``public_test_mask`` [N] (Planetoid's public split), ``edge_weight`` [E], ``ids`` [N],
-``classes`` [C] and ``name``.
+``classes`` [C] and ``name``; and the relations of the edges, ``relation_names`` [R] and a CSR matrix [R, E]
+in ``relation_data``, ``relation_indices`` and ``relation_indptr``.
 
 The fixed splits become ``graph.fixed_splits`` in the order of their rows (``kind="fixed"``,
 ``seed=row``). The public split, where there is one, is the last entry, with ``kind="public"``, so that
@@ -25,6 +26,7 @@ from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import UNKNOWN, IntArray
 from otherhalf.system.atomic import atomic_write
+from otherhalf.system.relations import Relations
 
 PUBLIC = "public"
 """The ``kind`` of Planetoid's public split."""
@@ -67,6 +69,8 @@ def write_npz(graph: Graph, path: str | Path) -> None:
         arrays["ids"] = graph.ids
     if graph.weights is not None:
         arrays["edge_weight"] = graph.weights
+    if graph.relations is not None:
+        arrays |= graph.relations.arrays()
     try:
         with atomic_write(path) as temporary:
             np.savez_compressed(temporary, **arrays)  # type: ignore[arg-type]
@@ -159,6 +163,9 @@ def _graph(arrays: Arrays, name: str) -> Graph:
         raise InputError(
             f"y is {y.dtype} of shape {y.shape}: give one whole number per node, −1 where unknown"
         )
+    relations = None
+    if "relation_names" in arrays:
+        relations = Relations.from_arrays(arrays, arrays["edge_index"].shape[-1])
     return Graph(
         edges=arrays["edge_index"],
         x=arrays["x"] if "x" in arrays else csr_features(arrays),
@@ -169,6 +176,7 @@ def _graph(arrays: Arrays, name: str) -> Graph:
         fixed_splits=mask_splits(arrays, y.astype(np.int64) != UNKNOWN),
         name=name,
         weights=arrays.get("edge_weight"),
+        relations=relations,
     )
 
 

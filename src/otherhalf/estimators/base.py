@@ -222,7 +222,7 @@ class NodeClassifier(FromProbabilities, ClassifierMixin, BaseEstimator, ABC):  #
             "parameters": self.get_params(),
             "settings": to_dict(self.settings_),
             "classes": self.classes_.tolist(),
-            "known": {**vars(self._known)},
+            "known": self._known.to_dict(),
             "scaling": self._scaling.kind,
             "history": {stage: vars(history) for stage, history in self.history_.items()},
             "seconds": self.seconds_,
@@ -255,8 +255,7 @@ class NodeClassifier(FromProbabilities, ClassifierMixin, BaseEstimator, ABC):  #
         model.metric_choice_ = MetricChoice(**description.get("metric_choice", vars(asked)))
         model._columns = description.get("table_options", {})
         model._held_out = HeldOut.restore(description.get("held_out"), tensors)
-        known = description["known"]
-        model._known = KnownNodes(**{**known, "ids": known["ids"] and tuple(known["ids"])})
+        model._known = KnownNodes.from_dict(description["known"])
         model._scaling = Scaling.from_tensors(description["scaling"], tensors)
         model._restore(description, tensors)
         for name, module in model._parts().items():

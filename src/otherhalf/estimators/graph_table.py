@@ -8,6 +8,8 @@ the training nodes:
 - the row of the normalised adjacency matrix with self loops, projected;
 - P Y; A Y and P² Y without weights of edges, the latter without the share that comes back to the node itself;
 - for a directed graph, P X and P Y also over the outgoing and over the incoming edges alone;
+- for a graph with several relations, log(1 + degree), P X and P Y also over the edges of each one alone, in a
+  directed graph outgoing and incoming;
 - scores of other models, if given.
 
 .. math::
@@ -29,9 +31,11 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from otherhalf.graph import Direction, Graph, pattern
+from otherhalf.graph import Direction, Graph
 from otherhalf.nn.ops.sparse import with_loops
+from otherhalf.system.adjacency import pattern
 from otherhalf.system.arrays import FloatArray
+from otherhalf.system.relations import RelationGroups
 from otherhalf.system.seeds import generator
 
 WIDEST = 50
@@ -54,18 +58,20 @@ class GraphTable:
         neighbours: ``[N, 30]``: right singular vectors of the normalised adjacency matrix.
         features: ``[D, 50]``: right singular vectors of the features; None if there are few columns.
         directed: Whether there are columns of directed edges.
+        relations: The relations with columns of their own.
     """
 
     neighbours: FloatArray
     features: FloatArray | None = None
     directed: bool = False
+    relations: RelationGroups = RelationGroups()
 
     @classmethod
     def fit(cls, graph: Graph, seed: int) -> GraphTable:
         """Learn both projections from the graph; no label is read."""
         features = None if graph.num_features <= WIDEST else _singular_vectors(graph.x, WIDEST, seed)
         neighbours = _singular_vectors(_normalized(graph.adjacency), NEIGHBOUR_COLUMNS, seed)
-        return cls(neighbours, features, graph.directed)
+        return cls(neighbours, features, graph.directed, RelationGroups.of(graph.relations))
 
     def rows(self, graph: Graph, labels: Tensor, scores: FloatArray | None = None) -> FloatArray:
         """Return the table of a graph, ``[N, F]``.
@@ -89,6 +95,10 @@ class GraphTable:
         for direction in self._directions:
             edges = graph.adjacency_in(direction)
             columns += [_mean(edges) @ own, _shares(edges, known)]
+        for names in self.relations.members(graph.relations):
+            for direction in self._directions or ("undirected",):
+                edges = graph.relation_adjacency(names, direction)
+                columns += [np.log1p(np.diff(edges.indptr)), _mean(edges) @ own, _shares(edges, known)]
         if scores is not None:
             columns.append(scores)
         return np.column_stack(columns).astype(np.float32)
@@ -113,20 +123,20 @@ class GraphTable:
         """Return what was learned, with the names that model folders use."""
         parts = {"neighbours": self.neighbours, "features": self.features}
         kept = {name: torch.from_numpy(part) for name, part in parts.items() if part is not None}
-        return {f"table/{name}": part for name, part in {**kept, "directed": self._flag}.items()}
-
-    @property
-    def _flag(self) -> Tensor:
-        return torch.tensor(self.directed)
+        kept["directed"] = torch.tensor(self.directed)
+        if self.relations.names:
+            kept["relations"] = torch.from_numpy(self.relations.to_array())
+        return {f"table/{name}": part for name, part in kept.items()}
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, Tensor]) -> GraphTable:
         """Return the table that :meth:`tensors` was called on."""
-        features = tensors.get("table/features")
+        features, groups = (tensors.get(f"table/{name}") for name in ("features", "relations"))
         return cls(
             tensors["table/neighbours"].numpy(),
             None if features is None else features.numpy(),
             bool(tensors["table/directed"]),
+            RelationGroups() if groups is None else RelationGroups.from_array(groups.numpy()),
         )
 
 

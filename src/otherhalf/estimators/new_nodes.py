@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from otherhalf.data.notes import listing
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.system.arrays import IntArray
+from otherhalf.system.relations import RelationGroups
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,18 +24,32 @@ class KnownNodes:
         features: D.
         ids: Their ids as text, or None where nodes are known by position alone.
         fingerprint: The fitted graph's edges and features, without labels.
+        relations: The relations of its edges; empty if they were not told apart.
     """
 
     count: int
     features: int
     ids: tuple[str, ...] | None
     fingerprint: str
+    relations: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, graph: Graph) -> KnownNodes:
         """Return what is kept of the nodes of a graph."""
         ids = None if graph.ids is None else tuple(str(i) for i in graph.ids)
-        return cls(graph.num_nodes, graph.num_features, ids, graph.unlabelled_fingerprint)
+        relations = () if graph.relations is None else graph.relations.names
+        relations = relations if RelationGroups.of(graph.relations).names else ()
+        return cls(graph.num_nodes, graph.num_features, ids, graph.unlabelled_fingerprint, relations)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the model folder has of them; relations only if there are some."""
+        return {name: value for name, value in vars(self).items() if name != "relations" or value}
+
+    @classmethod
+    def from_dict(cls, saved: dict[str, Any]) -> KnownNodes:
+        """Return what :meth:`to_dict` was called on, after JSON has made lists of tuples."""
+        values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in saved.items()}
+        return cls(**values)
 
     def known_first(self, graph: Graph) -> tuple[Graph, IntArray]:
         """Return the graph with the known nodes first, in the order of the fit, and each node's old place.
@@ -49,6 +66,7 @@ class KnownNodes:
                 f"the graph has {graph.num_nodes} nodes and the model was fitted on {self.count}: give the "
                 "fitted graph, or that graph with new nodes added after its own"
             )
+        self._check_relations(graph)
         order = np.arange(graph.num_nodes)
         if self.ids is not None:
             order = self._order_by_id(graph)
@@ -60,6 +78,22 @@ class KnownNodes:
                 stacklevel=3,
             )
         return (graph if np.array_equal(order, np.arange(len(order))) else _reordered(graph, order)), order
+
+    def _check_relations(self, graph: Graph) -> None:
+        given = () if graph.relations is None else graph.relations.names
+        if self.relations and not set(self.relations) & set(given):
+            raise InputError(
+                f"the model was fitted with the relations {listing(self.relations)}, and the graph has "
+                f"{listing(given) or 'none'}: give the same edge tables, or name the column with relation"
+            )
+        new = [name for name in given if name not in self.relations]
+        if self.relations and new:
+            warnings.warn(
+                f"the relations {listing(new)} were not in the fitted graph; their edges count like those of "
+                "relations that are not told apart",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _order_by_id(self, graph: Graph) -> IntArray:
         place = {str(name): index for index, name in enumerate(graph.node_names())}

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from otherhalf.graph import symmetric_adjacency
 from otherhalf.nn.ops.sparse import Features, SparseOperator, mapped, normalized_adjacency
+from otherhalf.system.adjacency import symmetric_adjacency
 
 COEFFICIENT_LIMIT = 5.0
 """The paper keeps α, β, γ and δ in [0, 5]."""

@@ -10,11 +10,12 @@ from typing import Any
 import scipy.sparse as sp
 import torch
 
-from otherhalf.graph import Direction, Graph, pattern
+from otherhalf.graph import Direction, Graph
 from otherhalf.nn.inputs import NodeInputs, Scaling, feature_matrix
 from otherhalf.nn.magnitudes import MagnitudeScaling
 from otherhalf.nn.ops.attention import Neighbourhoods
 from otherhalf.nn.ops.sparse import SparseOperator, mean_adjacency, normalized_adjacency
+from otherhalf.system.adjacency import pattern
 
 ADJACENCY_ROWS = "adjacency_rows"
 

@@ -202,11 +202,9 @@ def summed_weights(weights: Any, given: Any, n: int, edges: IntArray, directed: 
             f"the weight of edge {first} is {array[first]:g} ({int(wrong.sum())} such weights in all): give "
             "positive finite weights, and leave out edges without one"
         )
-    source, target = ends if directed else np.sort(ends, axis=0)
-    kept = source != target
-    keys = source[kept] * np.int64(n) + target[kept]
-    place = np.searchsorted(edges[0] * np.int64(n) + edges[1], keys)
-    sums = np.bincount(place, array[kept], minlength=edges.shape[1])
+    place = places_of(ends, n, edges, directed)
+    kept = place >= 0
+    sums = np.bincount(place[kept], array[kept], minlength=edges.shape[1])
     with np.errstate(over="ignore", under="ignore"):  # what is outside becomes infinite or 0; see below
         rounded = sums.astype(np.float32)
     wrong = ~(np.isfinite(rounded) & (rounded > 0))
@@ -217,6 +215,14 @@ def summed_weights(weights: Any, given: Any, n: int, edges: IntArray, directed: 
             f"{sums[first]:g}, which float32 cannot hold: divide all weights by one number"
         )
     return rounded
+
+
+def places_of(given: Any, n: int, edges: IntArray, directed: bool) -> IntArray:
+    """Return the place of each given edge among those of :func:`simple_edges`; −1 for a self loop."""
+    ends = np.asarray(given).astype(np.int64)
+    source, target = ends if directed else np.sort(ends, axis=0)
+    place = np.searchsorted(edges[0] * np.int64(n) + edges[1], source * np.int64(n) + target)
+    return np.where(source == target, -1, place)
 
 
 def checked_ids(ids: Sequence[Any] | npt.NDArray[Any] | None, n: int) -> npt.NDArray[Any] | None:

@@ -1,5 +1,7 @@
 """Label propagation against a dense reference."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -65,3 +67,17 @@ def test_a_directed_graph_may_propagate_along_its_edges_and_unseen_labels_are_no
     if again.member.description() == fitted.member.description():
         assert again.unseen[0] == pytest.approx(fitted.unseen[0])
     assert fitted.member.way in ("normalized", "mean", "mean_given", "mean_reversed")
+
+
+def test_one_relation_alone():
+    # The path 0 – 1 – 2 – 3 – 4 by "knows"; "sees" joins nodes of unlike labels.
+    edges = np.hstack([PATH.edges, [[0, 0, 1], [3, 4, 4]]])
+    graph = replace(PATH, edges=edges, relations=["knows"] * 4 + ["sees"] * 3)
+    view = GraphView(PreparedGraph(graph, Scaling("none")), LABELS, "homophily")
+    member = PropagationMember("mean:knows", 0.8)
+    assert np.array_equal(member.probabilities(view), PropagationMember("mean", 0.8).probabilities(VIEW))
+    supervision = Supervision(Split([0, 4], [1, 2, 3], [5]), 0)
+    chosen = fit_propagation(view, supervision, np.array([0, 1])).member
+    assert chosen.way == "mean:knows"
+    again = PropagationMember.restore("label propagation", (6, 2, 6), chosen.description(), {})
+    assert np.array_equal(again.probabilities(view), chosen.probabilities(view))

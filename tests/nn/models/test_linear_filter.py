@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 import otherhalf as oh
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
-from otherhalf.graph import symmetric_adjacency
 from otherhalf.nn.backbone import Architecture
 from otherhalf.nn.inputs import NodeInputs, Scaling
 from otherhalf.nn.models.linear_filter import FILTERS, LinearFilter, LinearFilterNetwork
 from otherhalf.nn.ops.sparse import normalized_adjacency
 from otherhalf.nn.prepared import PreparedGraph
+from otherhalf.system.adjacency import symmetric_adjacency
 from otherhalf.training.loop import TrainingSettings, seeded
 from otherhalf.training.supervised import Supervision, fit_supervised
 

@@ -2,8 +2,9 @@ r"""The member that propagates labels over the given edges (Zhou et al. 2004).
 
 .. math:: \mathbf{F}_{t+1} = a\,\mathbf{P}\mathbf{F}_t + (1 - a)\,\mathbf{Y}, \quad \mathbf{F}_0 = \mathbf{Y}
 
-with P the normalised adjacency matrix or the mean over the neighbours; P and the strength a are chosen on
-validation. Rows are made probabilities after a small share of the class frequencies is added.
+with P the normalised adjacency matrix or the mean over the neighbours, of all edges or of one relation; P and
+the strength a are chosen on validation. Rows are made probabilities after a small share of the class
+frequencies is added.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from torch import Tensor
 
 from otherhalf.estimators.members.base import Fitted, Member
 from otherhalf.estimators.members.view import GraphView, TrainingLabels
-from otherhalf.graph import Direction
-from otherhalf.nn.ops.sparse import SparseOperator
+from otherhalf.graph import Direction, Graph
+from otherhalf.nn.ops.sparse import SparseOperator, mean_adjacency
 from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.system.relations import RelationGroups
 from otherhalf.training.checkpoint import History
 from otherhalf.training.metrics import metric_named
 from otherhalf.training.supervised import Supervision
@@ -36,6 +38,9 @@ WAYS: dict[str, tuple[str, Direction]] = {
 }
 """Matrices P; the last two are tried on directed graphs only."""
 
+BY_RELATION = "mean:"
+"""The matrix P of one relation is named so, with the relation behind it."""
+
 
 class PropagationMember(Member):
     """Label propagation with a chosen matrix and strength."""
@@ -47,7 +52,7 @@ class PropagationMember(Member):
 
     def probabilities(self, view: GraphView) -> FloatArray:
         """Return the probabilities of every node."""
-        return _propagated(view.prepared.operator(*WAYS[self.way]), view.label_rows, self.strength)
+        return _propagated(_operator(view, self.way), view.label_rows, self.strength)
 
     def again(self, view: GraphView, supervision: Supervision, histories: list[History]) -> PropagationMember:
         """Return the member: it reads the labels of the view."""
@@ -77,7 +82,7 @@ def fit_propagation(view: GraphView, supervision: Supervision, folds: IntArray) 
     val, quality = supervision.split.val, metric_named(supervision.metric).quality
     y = view.graph.y[val]
     best: tuple[tuple[float, float], PropagationMember, FloatArray] | None = None
-    for way in WAYS if view.graph.directed else list(WAYS)[:2]:
+    for way in _ways(view.graph):
         for strength in STRENGTHS:
             member = PropagationMember(way, strength)
             probabilities = member.probabilities(view)
@@ -91,10 +96,23 @@ def fit_propagation(view: GraphView, supervision: Supervision, folds: IntArray) 
     return Fitted(member, probabilities, unseen, time.perf_counter() - started, {})
 
 
+def _ways(graph: Graph) -> list[str]:
+    ways = list(WAYS) if graph.directed else list(WAYS)[:2]
+    return ways + [f"{BY_RELATION}{name}" for name in RelationGroups.of(graph.relations).names if name]
+
+
+def _operator(view: GraphView, way: str) -> SparseOperator:
+    if way in WAYS:
+        operator: SparseOperator = view.prepared.operator(*WAYS[way])
+        return operator
+    adjacency = view.graph.relation_adjacency([way.removeprefix(BY_RELATION)])
+    return mean_adjacency(adjacency).to(view.prepared.device)
+
+
 def _without_own_fold(member: PropagationMember, view: GraphView, folds: IntArray) -> FloatArray:
     labels = view.labels
     unseen = np.empty((len(labels.nodes), labels.classes), dtype=np.float32)
-    operator = view.prepared.operator(*WAYS[member.way])
+    operator = _operator(view, member.way)
     for fold in np.unique(folds):
         kept = folds != fold
         rest = TrainingLabels(labels.nodes[kept], labels.codes[kept], labels.classes)
