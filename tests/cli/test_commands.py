@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.estimators.estimate import Estimate
 from otherhalf.estimators.presets import preset_settings
 from otherhalf.graph import Graph
 from otherhalf.system.version import VERSION
@@ -112,6 +113,28 @@ class TestJson:
         with np.load(tmp_path / "new" / "half.npz") as half:
             assert half["edge_index"].shape == (2, result["edges"])
             assert str(half["kind"]) == result["kind"]
+
+    @pytest.mark.usefixtures("brief")
+    @pytest.mark.parametrize("seconds", [20, 250, 700])
+    def test_a_long_fit_is_announced(self, run, monkeypatch, seconds):
+        said = Estimate(seconds, 3 * seconds, 2_000_000_000, 1, 120, 580)
+        quick = Estimate(50, 60, 1_000_000_000, 1, 120, 580)
+        monkeypatch.setattr(
+            "otherhalf.estimators.goal.estimate_fit",
+            lambda graph, split, settings: said if settings.ensemble.trees else quick,
+        )
+        status, out, err = run("fit", CSBM, "--json")
+        assert status == 0
+        assert json.loads(out)["estimate"] == said.to_dict()
+        lines = {20: 0, 250: 1, 700: 2}[seconds]
+        assert (
+            err.splitlines()
+            == [
+                f"otherhalf: {said}.",
+                "otherhalf: With --fast it would be about 50 seconds (at worst 60 seconds), with fewer and "
+                "simpler models.",
+            ][:lines]
+        )
 
     @pytest.mark.usefixtures("brief")
     @pytest.mark.parametrize("name", ["half.csv", "half.parquet", "half.graphml"])

@@ -106,8 +106,11 @@ def test_bars_have_words_and_end_full_where_a_training_stops_early(monkeypatch):
     with console.progress() as on_step:
         (bars,) = made
         on_step("race-appnp-0", 3, 100)
-        assert [(task.description, task.percentage) for task in bars.tasks] == [("trying appnp", 3.0)]
+        assert [(task.description, task.percentage) for task in bars.tasks] == [("trying APPNP", 3.0)]
         on_step("member-goal-0", 20, 200)
         assert [task.percentage for task in bars.tasks] == [100.0, 10.0]
         on_step("member-goal-0", 30, 200)
-    assert [task.percentage for task in bars.tasks] == [100.0, 100.0]
+        for number in range(console.BARS):
+            on_step(f"race-{number}-0", 1, 2)
+        assert [task.visible for task in bars.tasks] == [False, False, *[True] * console.BARS]
+    assert [task.percentage for task in bars.tasks] == [100.0] * (2 + console.BARS)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from otherhalf.cli.console import print_result, progress, run, set_threads
+from otherhalf.cli.console import print_result, progress, run, say, set_threads
 from otherhalf.cli.experiments import compare, reproduce, search
 from otherhalf.cli.inspect import inspect
 from otherhalf.cli.options import (
@@ -224,11 +224,17 @@ def fit(
         refit=refit,
         device=device,
     )
+    estimate = model.estimate(graph, parts)
+    if not resume and not estimate.is_short:
+        say(f"{estimate}.")
+    if not resume and estimate.is_long and not fast:
+        quick = GOALClassifier(preset, seed=seed, fast=True).estimate(graph, parts)
+        say(f"With --fast it would be {quick.duration}, with fewer and simpler models.")
     with progress() as on_step:
         result = fit_into(
             model, graph, parts, out, resume=resume, on_step=on_step, id_name=open_graph.id_name
         )
-    print_result(result, summary(result), as_json)
+    print_result({**result, "estimate": estimate.to_dict()}, summary(result), as_json)
 
 
 app.command()(predict)

@@ -20,6 +20,7 @@ USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 """The parent of typer's own errors (a wrong option, a missing argument), which it does not export."""
 
 SIGINT_STATUS = 130
+BARS = 6
 STOPPED = (
     "stopped; finished work is kept: continue a fit with --out by --resume, an experiment by the same command"
 )
@@ -49,7 +50,7 @@ def progress() -> Iterator[OnStep | None]:
     """Show a progress bar for each stage on standard error if it is a terminal.
 
     Stages follow each other, so a stage is over when another one begins: its bar is then full, also where a
-    training stopped early.
+    training stopped early. The last :data:`BARS` stages are shown: a fit has more than a screen has lines.
     """
     if not sys.stderr.isatty():
         yield None
@@ -65,6 +66,8 @@ def progress() -> Iterator[OnStep | None]:
         def on_step(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
                 fill()
+                for task in bars.tasks[: 1 - BARS]:
+                    bars.update(task.id, visible=False)
                 tasks[stage] = bars.add_task(in_words(stage), total=total)
             bars.update(tasks[stage], completed=done, total=total)
 
@@ -84,6 +87,11 @@ def set_threads(threads: int | None) -> None:
         torch.set_num_threads(threads)
 
 
+def say(text: str) -> None:
+    """Print a sentence on standard error."""
+    print(f"otherhalf: {text}", file=sys.stderr)
+
+
 def print_result(values: dict[str, Any], text: str, as_json: bool) -> None:
     """Print a result on standard output: as one JSON object, or as text."""
     print(json.dumps(values) if as_json else text)
@@ -91,7 +99,7 @@ def print_result(values: dict[str, Any], text: str, as_json: bool) -> None:
 
 def _leave(status: int, message: str) -> NoReturn:
     if message:
-        print(f"otherhalf: {message}", file=sys.stderr)
+        say(message)
     sys.exit(status)
 
 
@@ -103,4 +111,4 @@ def _one_line(error: Any) -> str:
 
 
 def _show_warning(message: Warning | str, *details: Any, **more: Any) -> None:
-    print(f"otherhalf: note: {message}", file=sys.stderr)
+    say(f"note: {message}")

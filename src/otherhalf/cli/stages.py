@@ -25,7 +25,7 @@ PATTERNS = (
 def in_words(stage: str) -> str:
     """Return a stage in plain words; one that is not known keeps its name.
 
-    Parts of one member count from 1. Models keep the names that the command line has for them.
+    Parts of one member count from 1. Models have the names of the leaderboard, encoders those of the option.
     """
     if stage in WORDS:
         return WORDS[stage]
@@ -34,5 +34,15 @@ def in_words(stage: str) -> str:
             first, *rest = found.groups()
             if pattern.startswith("member ("):
                 return words.format(first, in_words(rest[0]))
-            return words.format(first.replace("-", " "), *(int(number) + 1 for number in rest))
+            name = first if stage.startswith("encoder-") else _model(first)
+            return words.format(name, *(int(number) + 1 for number in rest))
     return stage
+
+
+def _model(stage: str) -> str:
+    """Return the name of a model in the leaderboard from its name among the stages."""
+    from otherhalf.estimators.members.complemented import ComplementedMember
+    from otherhalf.estimators.members.plain import CANDIDATES, stage_name
+
+    names = (ComplementedMember.name, *(each.name for each in CANDIDATES))
+    return next((name for name in names if stage_name(name) == stage), stage.replace("-", " "))

@@ -20,7 +20,13 @@ from otherhalf.complement.missing_half import MissingHalf
 from otherhalf.estimators.members.base import Fitted, Member
 from otherhalf.estimators.members.boosted import fit_boosted, worth_boosting
 from otherhalf.estimators.members.complemented import ComplementedMember, fit_complemented
-from otherhalf.estimators.members.plain import CANDIDATES, fit_plain, race, validation_quality
+from otherhalf.estimators.members.plain import (
+    CANDIDATES,
+    Candidate,
+    fit_plain,
+    race,
+    validation_quality,
+)
 from otherhalf.estimators.members.propagation import fit_propagation
 from otherhalf.estimators.members.replicas import Plan
 from otherhalf.estimators.members.spread import fit_spread
@@ -223,26 +229,40 @@ def _fit_members(view: GraphView, settings: Settings, supervision: Supervision) 
             fitted = fit()
             best = max(best, validation_quality(fitted.probabilities, view, supervision))
             yield fitted
-    longest = settings.goal.training.epochs
-    starters = [
+    most = count_finishers(view.graph.num_nodes, chosen)
+    for candidate in race(view, supervision, starters(settings), most, best):
+        yield fit_plain(view, supervision, candidate, plan)
+
+
+def starters(settings: Settings) -> list[Candidate]:
+    """Return the plain models that start in the race."""
+    chosen, longest = settings.ensemble, settings.goal.training.epochs
+    return [
         each.at_most(longest)
         for each in CANDIDATES
         if (not chosen.candidates or each.name in chosen.candidates)
         and (chosen.messages or not each.architecture.reads_labels)
     ]
-    most = chosen.plain if view.graph.num_nodes <= SMALL else min(FEW_PLAIN, chosen.plain)
-    for candidate in race(view, supervision, starters, most, best):
-        yield fit_plain(view, supervision, candidate, plan)
+
+
+def count_finishers(nodes: int, settings: EnsembleSettings) -> int:
+    """Return how many plain models finish the race at most, on a graph of this size."""
+    return settings.plain if nodes <= SMALL else min(FEW_PLAIN, settings.plain)
+
+
+def count_trainings(nodes: int, num_train: int, num_val: int, settings: EnsembleSettings) -> int:
+    """Return how often the members are trained on a graph of this size."""
+    if nodes > LARGE and num_val >= MANY_VAL:
+        return 1
+    count = settings.folds if nodes <= SMALL else min(FEW_FOLDS, settings.folds)
+    return min(count, num_train)
 
 
 def plan_of(view: GraphView, settings: EnsembleSettings, supervision: Supervision) -> Plan:
-    """Return how often the members of a graph are trained."""
-    nodes = view.graph.num_nodes
-    if settings.folds == 1 or (nodes > LARGE and len(supervision.split.val) >= MANY_VAL):
-        return Plan(1)
-    count = settings.folds if nodes <= SMALL else min(FEW_FOLDS, settings.folds)
-    count = min(count, len(view.labels.nodes))
-    return Plan(count, stratified_folds(view.labels.codes, count, supervision.seed))
+    """Return how often the members of a graph are trained, and on which nodes."""
+    codes, num_val = view.labels.codes, len(supervision.split.val)
+    count = count_trainings(view.graph.num_nodes, len(codes), num_val, settings)
+    return Plan(1) if count == 1 else Plan(count, stratified_folds(codes, count, supervision.seed))
 
 
 def _mixture(fitted: dict[str, Fitted], y: IntArray, supervision: Supervision) -> Mixture:

@@ -8,13 +8,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from otherhalf.complement.memory import check_memory, fit_bytes, kernel_bytes
+from otherhalf.complement.memory import check_memory
 from otherhalf.complement.missing_half import MissingHalf
+from otherhalf.data.entries import catalogue_name
 from otherhalf.diagnosis.verdict import FOLLOW, Diagnosis, diagnose
 from otherhalf.errors import InputError
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.embedding_way import EmbeddingWay, fit_embedding_way
 from otherhalf.estimators.ensemble import LeaderboardRow
+from otherhalf.estimators.estimate import Estimate, estimate_fit, needed_bytes
+from otherhalf.estimators.given import GraphLike, as_graph, default_split
 from otherhalf.estimators.kernel_way import KernelWay, fit_kernel_way
 from otherhalf.estimators.presets import OVERRIDES, default_follow, preset_settings, with_overrides
 from otherhalf.estimators.settings import Settings, check_settings
@@ -149,11 +152,17 @@ class GOALClassifier(NodeClassifier):
     def check_fit(self, graph: Graph, split: Split) -> Settings:
         """Raise InputError if this fit cannot be done, or needs too much memory; return its settings."""
         settings: Settings = super().check_fit(graph, split)
-        needed = fit_bytes(graph, len(split.train), settings.complement, settings.goal.architecture)
-        if settings.method == "kernel" and settings.ensemble.half == "found":
-            needed = max(needed, kernel_bytes(graph, len(split.train), settings.kernel))
-        check_memory(needed)
+        check_memory(needed_bytes(graph, len(split.train), settings))
         return settings
+
+    def estimate(self, graph: GraphLike, split: Split | None = None) -> Estimate:
+        """Return about how long a fit takes on this computer, and how much memory it needs.
+
+        :func:`~otherhalf.estimators.estimate.estimate_fit` says how good the estimate is.
+        """
+        graph = as_graph(graph)
+        split = default_split(graph, self.seed) if split is None else split
+        return estimate_fit(graph, split, self.resolved_settings(catalogue_name(graph)))
 
     def _fit(self, prepared: PreparedGraph, settings: Settings, supervision: Supervision) -> dict[str, Any]:
         started = time.perf_counter()

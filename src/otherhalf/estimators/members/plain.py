@@ -35,23 +35,23 @@ class Candidate:
 
     def at_most(self, epochs: int, patience: int | None = None) -> Candidate:
         """Return the candidate with a shorter training; one as long as the usual may keep its own length."""
-        epochs = self.training.epochs if epochs >= _USUAL.epochs else min(self.training.epochs, epochs)
+        epochs = self.training.epochs if epochs >= USUAL.epochs else min(self.training.epochs, epochs)
         patience = self.training.patience if patience is None else min(self.training.patience, patience)
         return replace(self, training=replace(self.training, epochs=epochs, patience=patience))
 
 
-_USUAL = TrainingSettings(lr=0.01, weight_decay=5e-4, epochs=300, patience=40)
+USUAL = TrainingSettings(lr=0.01, weight_decay=5e-4, epochs=300, patience=40)
 
 CANDIDATES: tuple[Candidate, ...] = (
     Candidate(
-        "APPNP", "appnp", Architecture(128, 2, 0.7, "none", False), _USUAL, {"steps": 10, "teleport": 0.2}
+        "APPNP", "appnp", Architecture(128, 2, 0.7, "none", False), USUAL, {"steps": 10, "teleport": 0.2}
     ),
-    Candidate("GCN, plain", "gcn", Architecture(128, 2, 0.7, "none", False), _USUAL),
-    Candidate("GCN", "gcn", Architecture(64, 2, 0.5, "layer", True), _USUAL),
-    Candidate("JKNet", "jknet", Architecture(64, 3, 0.5, "batch", True), _USUAL),
-    Candidate("ChebyNet", "chebynet", Architecture(64, 3, 0.5, "batch", True), _USUAL, {"steps": 1}),
-    Candidate("GraphSAGE", "sage", Architecture(64, 2, 0.5, "layer", True), _USUAL),
-    Candidate("ACM-GCN+", "acmgcn", Architecture(64, 2, 0.7, "none", False), _USUAL),
+    Candidate("GCN, plain", "gcn", Architecture(128, 2, 0.7, "none", False), USUAL),
+    Candidate("GCN", "gcn", Architecture(64, 2, 0.5, "layer", True), USUAL),
+    Candidate("JKNet", "jknet", Architecture(64, 3, 0.5, "batch", True), USUAL),
+    Candidate("ChebyNet", "chebynet", Architecture(64, 3, 0.5, "batch", True), USUAL, {"steps": 1}),
+    Candidate("GraphSAGE", "sage", Architecture(64, 2, 0.5, "layer", True), USUAL),
+    Candidate("ACM-GCN+", "acmgcn", Architecture(64, 2, 0.7, "none", False), USUAL),
     Candidate(
         "GCN, deep",
         "gcn",

@@ -1,0 +1,181 @@
+"""Time and memory of a fit, estimated before it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+
+from otherhalf.complement.memory import fit_bytes, kernel_bytes
+from otherhalf.complement.settings import KernelSettings
+from otherhalf.estimators.ensemble import count_finishers, count_trainings, starters
+from otherhalf.estimators.members.boosted import MOST_WORK
+from otherhalf.estimators.members.plain import CANDIDATES, RACE_EPOCHS, USUAL
+from otherhalf.estimators.settings import Settings
+from otherhalf.graph import Graph, Split
+
+SHORT, LONG = 30.0, 600.0
+"""Seconds of a fit that needs no announcement, and of one that a user may want to replace by a fast one."""
+
+PROCESS = 400e6
+"""Bytes of the process without a graph: mostly torch."""
+
+FINISH, WORST_FINISH = 0.25, 1.5
+"""Duration of a complete training of a plain model, in durations of the race of all candidates: the usual
+one, and one of a deep model."""
+
+PARALLEL = 0.5
+"""Share of the work that several threads divide."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """About how long a fit takes and how much memory it needs.
+
+    Attributes:
+        seconds: Likely duration; None for the method ``embedding``, which has not been measured enough.
+        most_seconds: Duration if the deepest models win the race.
+        memory: Bytes of the process at its peak.
+        threads: Number of threads.
+        nodes: N.
+        edges: E.
+    """
+
+    seconds: float | None
+    most_seconds: float | None
+    memory: int
+    threads: int
+    nodes: int
+    edges: int
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the fit is over before one would wonder; also if its duration is not known."""
+        return self.seconds is None or self.seconds < SHORT
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the fit takes so long that a fast one may be better."""
+        return self.seconds is not None and self.seconds > LONG
+
+    @property
+    def duration(self) -> str:
+        """The duration in words."""
+        if self.seconds is None or self.most_seconds is None:
+            return "an unknown time"
+        likely, worst = in_words(self.seconds), in_words(self.most_seconds)
+        return f"about {likely}" + (f" (at worst {worst})" if worst != likely else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the values as JSON has them."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        memory = f"{self.memory / 1e9:.1f} GB" if self.memory >= 1e9 else f"{self.memory / 1e6:.0f} MB"
+        threads = "1 thread" if self.threads == 1 else f"{self.threads} threads"
+        duration = self.duration[0].upper() + self.duration[1:]
+        return f"{duration} and {memory} on {threads} ({self.nodes:,} nodes, {self.edges:,} edges)"
+
+
+def estimate_fit(graph: Graph, split: Split, settings: Settings) -> Estimate:
+    """Estimate the duration and the memory of a fit of GOALClassifier on this computer's threads.
+
+    The duration is a sum over the stages of the method ``kernel``. Each is linear in nodes, edges, entries of
+    the features and so on, with coefficients from measured fits on one core of a server (AMD EPYC). They were
+    chosen on all but one of 19 graphs with 183 to 22,470 nodes, and applied to the one left out: the estimate
+    was within a factor of two on 16 and of four on all. What cannot be known before is which plain models win
+    the race: a deep one takes ten times as long as a flat one. The memory was between 0.9 and 1.6 times the
+    measured one.
+    """
+    threads = torch.get_num_threads()
+    likely = worst = None
+    if settings.method == "kernel":
+        size = _Size.of(graph, split)
+        speed = 1 / (1 - PARALLEL + PARALLEL / threads)
+        likely, worst = (sum(_stages(size, settings, finish)) / speed for finish in (FINISH, WORST_FINISH))
+    memory = int(PROCESS + needed_bytes(graph, len(split.train), settings))
+    return Estimate(likely, worst, memory, threads, graph.num_nodes, graph.num_edges)
+
+
+def needed_bytes(graph: Graph, num_train: int, settings: Settings) -> int:
+    """Return about how many bytes a fit needs in addition to the graph."""
+    needed = fit_bytes(graph, num_train, settings.complement, settings.goal.architecture)
+    if settings.method == "kernel" and settings.ensemble.half == "found":
+        needed = max(needed, kernel_bytes(graph, num_train, settings.kernel))
+    return needed
+
+
+def in_words(seconds: float) -> str:
+    """Return a duration that is not exact: seconds, minutes or hours."""
+    if seconds < 90:
+        number, unit = max(1, round(seconds / 5) * 5 if seconds >= 10 else round(seconds)), "second"
+    elif seconds < 90 * 60:
+        number, unit = round(seconds / 60), "minute"
+    else:
+        number, unit = round(seconds / 3600), "hour"
+    return f"{number} {unit}" + ("" if number == 1 else "s")
+
+
+@dataclass(frozen=True)
+class _Size:
+    """The sizes of a fit: nodes and training nodes in 10⁴, edges in 10⁵, entries of the features in 10⁶."""
+
+    nodes: float
+    edges: float
+    entries: float
+    train: float
+    classes: int
+    num_nodes: int
+    num_train: int
+    num_val: int
+
+    @classmethod
+    def of(cls, graph: Graph, split: Split) -> _Size:
+        entries = getattr(graph.x, "nnz", graph.x.size)
+        edges, train = graph.undirected_edges.shape[1], len(split.train)
+        return cls(
+            graph.num_nodes / 1e4,
+            edges / 1e5,
+            entries / 1e6,
+            train / 1e4,
+            graph.num_classes,
+            graph.num_nodes,
+            train,
+            len(split.val),
+        )
+
+
+def _stages(size: _Size, settings: Settings, finish: float) -> Iterator[float]:
+    """Yield the seconds of each stage on one core; ``finish`` is the length of a complete training."""
+    chosen = settings.ensemble
+    count = count_trainings(size.num_nodes, size.num_train, size.num_val, chosen)
+    longest = settings.goal.training.epochs
+    trained = min(1.0, longest / USUAL.epochs) * (2 if chosen.refit else 1)
+    if chosen.half == "found":
+        yield from _half(size, settings.kernel)
+    if chosen.trees:
+        yield 0.25 + 1.7 * size.nodes
+        if size.num_train * size.classes <= MOST_WORK:
+            yield count * size.classes * (0.05 + 0.83 * size.train)
+    if chosen.classifier:
+        yield trained * count * (0.08 + 1.24 * size.nodes + 0.14 * size.edges + 0.80 * size.entries)
+    started = starters(settings)
+    if chosen.plain and started:
+        race = 1.05 + 13.4 * size.nodes + 3.7 * size.edges + 16.9 * size.entries
+        layers = sum(each.architecture.layers for each in started)
+        share = layers / sum(each.architecture.layers for each in CANDIDATES)
+        yield race * share * min(1.0, longest / RACE_EPOCHS)
+        finishers = min(count_finishers(size.num_nodes, chosen), len(started))
+        mean_share = share * len(CANDIDATES) / len(started)
+        yield trained * count * finishers * finish * race * mean_share
+
+
+def _half(size: _Size, kernel: KernelSettings) -> Iterator[float]:
+    """Yield the seconds of the choice of kernels, the regression, and the search."""
+    yield 3.9 * (min(size.num_train, kernel.nodes) / 1500) ** 2
+    anchors = size.num_train if size.num_train <= kernel.exact else kernel.landmarks
+    yield 12.7 * (anchors / 1e4) ** 2 * size.train
+    yield 5.9 * size.nodes * min(size.num_train, kernel.max_candidates) / 1e4
+    yield 4.1 * size.nodes

@@ -1,0 +1,137 @@
+"""Time and memory before a fit: words, what they depend on, and how they compare with measured fits."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from otherhalf import GOALClassifier, Split, load, split
+from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.estimators.ensemble import LARGE, MANY_VAL
+from otherhalf.estimators.estimate import Estimate, in_words
+
+GRAPH = contextual_sbm(num_nodes=300, num_classes=3, num_features=6, seed=0)
+SPLIT = split(GRAPH)
+RECORDS = Path(__file__).parents[2] / "results" / "runs" / "fit"
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def seconds(graph=GRAPH, parts=SPLIT, **options):
+    return GOALClassifier(**options).estimate(graph, parts).seconds
+
+
+@pytest.mark.parametrize(
+    ("duration", "words"),
+    [
+        (0.2, "1 second"),
+        (7.4, "7 seconds"),
+        (42, "40 seconds"),
+        (89, "90 seconds"),
+        (90, "2 minutes"),
+        (250, "4 minutes"),
+        (5399, "90 minutes"),
+        (5400, "2 hours"),
+        (7200 * 12, "24 hours"),
+    ],
+)
+def test_words(duration, words):
+    assert in_words(duration) == words
+
+
+def test_text():
+    estimate = Estimate(240.0, 720.0, 1_210_000_000, 2, 17_000, 400_000)
+    assert str(estimate) == (
+        "About 4 minutes (at worst 12 minutes) and 1.2 GB on 2 threads (17,000 nodes, 400,000 edges)"
+    )
+    small = Estimate(3.0, 3.1, 700_000_000, 1, 100, 200)
+    assert str(small) == "About 3 seconds and 700 MB on 1 thread (100 nodes, 200 edges)"
+    assert small.to_dict()["memory"] == 700_000_000
+
+
+@pytest.mark.parametrize(
+    ("duration", "short", "long"),
+    [(29.0, True, False), (31.0, False, False), (599.0, False, False), (601.0, False, True)],
+)
+def test_short_and_long(duration, short, long):
+    estimate = Estimate(duration, duration, 0, 1, 1, 1)
+    assert (estimate.is_short, estimate.is_long) == (short, long)
+
+
+def test_the_embedding_has_a_memory_but_no_duration():
+    estimate = GOALClassifier(method="embedding").estimate(GRAPH, SPLIT)
+    assert estimate.seconds is estimate.most_seconds is None
+    assert (estimate.is_short, estimate.is_long) == (True, False)
+    assert str(estimate).startswith("An unknown time and ")
+    assert estimate.memory > 400e6
+
+
+def test_the_default_split_is_that_of_the_fit():
+    assert GOALClassifier().estimate(GRAPH) == GOALClassifier().estimate(GRAPH, SPLIT)
+
+
+def test_what_is_left_out_takes_no_time():
+    whole = seconds()
+    for left_out in ({"half": "none"}, {"plain": 0}, {"trees": False}, {"classifier": False}, {"folds": 1}):
+        assert seconds(ensemble=left_out) < whole
+    assert seconds(fast=True) < whole / 3
+    assert seconds(epochs=10) < whole
+    assert seconds(refit=True) > whole
+    nothing = {"half": "none", "plain": 0, "trees": False, "classifier": False}
+    assert seconds(ensemble=nothing) == 0
+
+
+def test_more_of_everything_takes_longer():
+    def of(**options):
+        graph = contextual_sbm(**{"num_nodes": 300, "num_classes": 3, "num_features": 6, "seed": 0} | options)
+        return seconds(graph, split(graph))
+
+    assert of(num_nodes=600) > of()
+    assert of(num_features=60) > of()
+    assert of(num_classes=5) > of()
+    assert of(average_degree=30) > of()
+
+
+def test_a_large_graph_is_trained_on_once():
+    nodes = LARGE + 1
+    graph = contextual_sbm(num_nodes=nodes, num_classes=2, num_features=2, seed=0)
+    many = Split(np.arange(5000), np.arange(5000, 5000 + MANY_VAL), [])
+    few = Split(np.arange(5000), np.arange(5000, 5000 + MANY_VAL - 1), [])
+    assert seconds(graph, many) < seconds(graph, few) / 1.5
+
+
+def test_threads_divide_a_part_of_the_work():
+    alone = GOALClassifier().estimate(GRAPH, SPLIT)
+    torch.set_num_threads(2)
+    together = GOALClassifier().estimate(GRAPH, SPLIT)
+    assert (alone.threads, together.threads) == (1, 2)
+    assert alone.seconds / 2 < together.seconds < alone.seconds
+    assert alone.memory == together.memory
+
+
+def test_measured_fits(data_dir):
+    """What estimate_fit promises, on the records of fits that its coefficients were taken from."""
+    ratios, worst = {}, {}
+    for file in sorted(RECORDS.glob("*/goal.jsonl")):
+        name, records = file.parent.name, [json.loads(line) for line in file.read_text().splitlines()]
+        wanted = [each for each in records if each["job"]["options"]["params"] == {"method": "kernel"}]
+        if not wanted or wanted[0]["job"]["split"] not in ("uniform", "fixed"):
+            continue
+        graph = load(name)
+        estimate = GOALClassifier().estimate(graph, split(graph, wanted[0]["job"]["split"]))
+        durations = [each["result"]["stages"]["total"] for each in wanted]
+        ratios[name] = estimate.seconds / np.exp(np.mean(np.log(durations)))
+        worst[name] = estimate.most_seconds / np.median(durations)
+    factors = np.maximum(list(ratios.values()), 1 / np.array(list(ratios.values())))
+    assert len(factors) >= 15
+    assert np.mean(factors <= 2) >= 0.8, ratios
+    assert factors.max() <= 4, ratios
+    assert min(worst.values()) > 0.8, worst
