@@ -266,6 +266,11 @@ class Graph(Frozen):
             f"{self.num_features} features, {self.num_classes} classes)"
         )
 
+    def _repr_html_(self) -> str:
+        from otherhalf.data.graph_html import graph_html
+
+        return graph_html(self)
+
     # ------------------------------------------------------------------ in and out
 
     @classmethod

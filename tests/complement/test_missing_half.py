@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.system.test_html import texts
 
 from otherhalf.complement.missing_half import KINDS, MissingHalf
 from otherhalf.diagnosis.verdict import opposite
@@ -326,3 +327,13 @@ def test_an_array_of_python_objects_is_never_loaded(tmp_path):
         arrays = {key: file[key] for key in file.files}
     np.savez(path, **{**arrays, "encoder": np.array([{}], dtype=object)})
     assert "Python objects" in refused(path)
+
+
+def test_in_a_notebook_names_are_text():
+    found = texts(replace(BOTH, words="joined by <script>")._repr_html_())
+    assert found == [
+        *("Missing half", "kind", "homophilic and heterophilic", "edges", "3 between 5 nodes"),
+        *("joined", "each node to 1 + 1 of 3 training nodes", "made of", "joined by <script>"),
+    ]
+    plain = texts(MissingHalf(PAIRS, 5, "homophily", 2, 5, encoder="gcn")._repr_html_())
+    assert plain[-4:] == ["joined", "2 most similar of each node", "encoder", "gcn"]

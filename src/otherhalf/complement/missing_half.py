@@ -12,12 +12,14 @@ import scipy.sparse as sp
 
 from otherhalf.complement.half_files import NPZ, edge_table, write_edges
 from otherhalf.data.npz import read_arrays
+from otherhalf.diagnosis.verdict import adjective
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.nn.ops.sparse import SparseOperator, normalized_matrix
 from otherhalf.system.adjacency import symmetric_adjacency
 from otherhalf.system.arrays import UNKNOWN, FloatArray, Frozen, IntArray
 from otherhalf.system.atomic import atomic_write, check_place
+from otherhalf.system.html import card, facts
 
 KINDS = ("homophily", "heterophily", "both")
 METHODS = ("kernel", "embedding")
@@ -166,13 +168,25 @@ class MissingHalf(Frozen):
             pairs, n, kind, k, candidates, str(arrays["encoder"]), weights=weights, method=method, words=words
         )
 
+    def _repr_html_(self) -> str:
+        values = {
+            "kind": adjective(self.kind),
+            "edges": f"{self.num_edges:,} between {self.num_nodes:,} nodes",
+            "joined": self._how(),
+            "made of": self.words or None,
+            "encoder": self.encoder or None,
+        }
+        return card("Missing half", facts(values))
+
     def __repr__(self) -> str:
+        words = f", {self.words}" if self.method == "kernel" and self.words else ""
+        return f"MissingHalf({self.kind}, {self.num_edges} edges, {self._how()}{words})"
+
+    def _how(self) -> str:
+        """Return which nodes each node was joined to."""
         if self.method == "kernel":
             count = f"{self.k} + {self.k}" if self.kind == "both" else str(self.k)
-            how = f"each node to {count} of {self.candidates} training nodes"
-            how += f", {self.words}" if self.words else ""
-        else:
-            which = {"homophily": "most", "heterophily": "least", "both": "most and least"}[self.kind]
-            how = f"{self.k} {which} similar of each node"
-            how += f", {self.candidates} sampled candidates" if self.sampled else ""
-        return f"MissingHalf({self.kind}, {self.num_edges} edges, {how})"
+            return f"each node to {count} of {self.candidates} training nodes"
+        which = {"homophily": "most", "heterophily": "least", "both": "most and least"}[self.kind]
+        sampled = f", {self.candidates} sampled candidates" if self.sampled else ""
+        return f"{self.k} {which} similar of each node{sampled}"

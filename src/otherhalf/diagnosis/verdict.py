@@ -18,6 +18,7 @@ from otherhalf.diagnosis.similarity import (
     mean_cosine,
     random_pairs,
 )
+from otherhalf.diagnosis.verdict_html import diagnosis_html
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.system.arrays import UNKNOWN
@@ -139,6 +140,9 @@ class Diagnosis:
         return " ".join([self._graph_sentence(), self._feature_sentences(), self._label_sentences()])
 
     __str__ = explanation
+
+    def _repr_html_(self) -> str:
+        return diagnosis_html(self)
 
     def _graph_sentence(self) -> str:
         kind = "directed" if self.directed else "undirected"

@@ -18,6 +18,7 @@ from otherhalf.estimators.from_probabilities import FromProbabilities
 from otherhalf.estimators.given import GraphLike, default_split, read_given, table_options
 from otherhalf.estimators.held_out import HeldOut
 from otherhalf.estimators.model_folder import load_weights, read_folder, write_folder
+from otherhalf.estimators.model_html import InNotebook
 from otherhalf.estimators.new_nodes import KnownNodes
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.inputs import Scaling, check_scaling
@@ -33,7 +34,7 @@ from otherhalf.training.metrics import check_metric
 from otherhalf.training.supervised import Supervision, check_trainable
 
 
-class NodeClassifier(FromProbabilities, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
+class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """A scikit-learn classifier of nodes, with a graph in place of X.
 
     After ``fit``: ``classes_``, ``settings_``, ``history_`` (losses and validation scores by stage),
