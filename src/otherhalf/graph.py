@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +14,7 @@ import scipy.sparse as sp
 
 from otherhalf.errors import InputError
 from otherhalf.system.adjacency import one_way_adjacency, pattern, symmetric_adjacency
-from otherhalf.system.arrays import UNKNOWN, FloatArray, Frozen, IntArray, distinct_keys, frozen
+from otherhalf.system.arrays import UNKNOWN, FloatArray, Frozen, IntArray, distinct_keys, frozen, sha256_of
 from otherhalf.system.graph_checks import (
     checked_features,
     checked_ids,
@@ -218,7 +217,7 @@ class Graph(Frozen):
     @cached_property
     def fingerprint(self) -> str:
         """Hash of everything that a result depends on: edges, direction, features and labels."""
-        return _sha256([self.y, np.frombuffer(bytes.fromhex(self.unlabelled_fingerprint), dtype=np.uint8)])
+        return sha256_of([self.y, np.frombuffer(bytes.fromhex(self.unlabelled_fingerprint), dtype=np.uint8)])
 
     @cached_property
     def unlabelled_fingerprint(self) -> str:
@@ -238,7 +237,7 @@ class Graph(Frozen):
                 rows = sp.csr_matrix(self.x[start : start + _HASHED_ROWS])
                 yield from (rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))
 
-        return _sha256(parts())
+        return sha256_of(parts())
 
     def node_names(self) -> npt.NDArray[Any]:
         """Return the ids, or 0 … N−1 if the graph has none."""
@@ -312,11 +311,3 @@ class Graph(Frozen):
         from otherhalf.data.npz import write_npz
 
         write_npz(self, path)
-
-
-def _sha256(parts: Iterable[npt.NDArray[Any]]) -> str:
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(f"{part.dtype.str}{part.shape}".encode())
-        digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.hexdigest()

@@ -37,6 +37,12 @@ def test_a_graph_without_labels_has_no_table_of_classes():
     ]
 
 
+def test_relations():
+    graph = Graph(edges=[[0, 1], [1, 2]], x=np.eye(3), relations=["cites", "<i>"])
+    found = cells(graph)
+    assert found[found.index("relations") + 1] == "<i> (1), cites (1)"
+
+
 def test_many_classes():
     found = cells(Graph(edges=[[0], [1]], x=np.eye(14), y=np.arange(14)))
     assert found[-1] == f"{14 - MOST_CLASSES} more classes have no more nodes than these."

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otherhalf.system.arrays import Frozen, IntArray, distinct_keys, frozen
+from otherhalf.system.arrays import Frozen, IntArray, distinct_keys, frozen, sha256_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,3 +51,11 @@ def test_a_copy_has_the_fields_read_only_and_nothing_else(again):
 @given(st.lists(st.integers(0, 2**62)))
 def test_distinct_keys(keys):
     assert distinct_keys(np.array(keys, dtype=np.int64)).tolist() == sorted(set(keys))
+
+
+def test_the_hash_depends_on_values_types_and_shapes_and_not_on_storage():
+    numbers = np.arange(6, dtype=np.int64)
+    same = sha256_of([numbers])
+    assert sha256_of([np.arange(12)[::2] // 2]) == same
+    others = (numbers[::-1], numbers.reshape(2, 3), numbers.astype(np.int32))
+    assert len({same, sha256_of([numbers, numbers]), *(sha256_of([other]) for other in others)}) == 5

@@ -1,9 +1,8 @@
 """A graph in a notebook."""
 
 import numpy as np
-import scipy.sparse as sp
 
-from otherhalf.data.notes import counted
+from otherhalf.data.notes import counted, listing
 from otherhalf.graph import Graph
 from otherhalf.system.html import card, facts, paragraph, shortened, table
 
@@ -14,13 +13,15 @@ MOST_CLASSES = 10
 def graph_html(graph: Graph) -> str:
     """Return the sizes of a graph and its classes as HTML."""
     kind = "directed" if graph.directed else "undirected"
-    cells = max(1, graph.num_nodes * graph.num_features)
-    filled = f", sparse ({graph.x.nnz / cells:.1%} are not 0)" if sp.issparse(graph.x) else ""
+    filled = ""
+    if not isinstance(graph.x, np.ndarray):
+        filled = f", sparse ({graph.x.nnz / max(1, graph.num_nodes * graph.num_features):.1%} are not 0)"
     unlabelled = graph.num_nodes - len(graph.labelled)
     dropped = {"self loop": graph.dropped_self_loops, "repeated edge": graph.dropped_repeats}
     values = {
         "nodes": f"{graph.num_nodes:,}",
         "edges": f"{graph.num_edges:,} {kind}{', with weights' if graph.weights is not None else ''}",
+        "relations": _relations(graph),
         "features": f"{graph.num_features:,}{filled}",
         "without an edge": counted(len(graph.isolated), "node") if len(graph.isolated) else None,
         "without a label": counted(unlabelled, "node") if unlabelled else None,
@@ -29,6 +30,13 @@ def graph_html(graph: Graph) -> str:
     }
     title = f"Graph {shortened(graph.name)}" if graph.name else "Graph"
     return card(title, facts(values), *_classes(graph))
+
+
+def _relations(graph: Graph) -> str | None:
+    if graph.relations is None:
+        return None
+    counts = graph.relations.counts()
+    return listing(f"{shortened(name)} ({count:,})" for name, count in counts.items())
 
 
 def _classes(graph: Graph) -> list[str]:
