@@ -34,6 +34,7 @@ def test_data_comes_after_the_commands_own_arguments_and_tables_last():
         *("model", "data", "seed"),
         *("id", "label", "features", "source", "target", "directed"),
         *("unknown_edges", "split_column", "split_time", "weight", "no_weight"),
+        *("relation", "no_relation"),
     ]
     assert sizes.__name__ == "sizes"
     assert sizes.__doc__ == "Print the sizes of a graph."
@@ -106,3 +107,31 @@ def test_a_weight_and_none_exclude_each_other():
     made.command()(weights)
     result = CliRunner().invoke(made, ["n.csv,e.csv", "--weight", "w", "--no-weight"])
     assert "--weight and --no-weight exclude each other: leave out one of them" in str(result.exception)
+
+
+@takes_data
+def relations(open_graph: OpenGraph) -> None:
+    """Print the relations of the edges."""
+    found = open_graph().relations
+    print(None if found is None else found.counts())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("edges", "options", "found"),
+    [
+        ("e.csv", [], "None"),
+        ("e.csv", ["--relation", "kind"], "{'a': 1, 'b': 1}"),
+        ("e.csv+f.csv", [], "{'e': 2, 'f': 1}"),
+        ("e.csv+f.csv", ["--relation", "kind"], "{'a': 2, 'b': 1}"),
+        ("e.csv+f.csv", ["--no-relation"], "None"),
+    ],
+)
+def test_relations(tmp_path, monkeypatch, edges, options, found):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "n.csv").write_text("id,a\nx,1\ny,3\nz,2\n")
+    (tmp_path / "e.csv").write_text("source,target,kind\nx,y,a\ny,z,b\n")
+    (tmp_path / "f.csv").write_text("source,target,kind\nx,z,a\n")
+    made = typer.Typer()
+    made.command()(relations)
+    assert CliRunner().invoke(made, [f"n.csv,{edges}", *options]).output == f"{found}\n"

@@ -78,6 +78,22 @@ class TestWeights:
         assert refusal(triangle(), weight="trips").startswith("no edge has the attribute 'trips'")
 
 
+class TestRelations:
+    def test_an_attribute_names_them(self):
+        source = triangle(nx.MultiDiGraph)
+        source.add_edge("u", "v", kind="cites", weight=0)
+        source.add_edge("u", "v", kind="likes", weight=2)
+        source.add_edge("v", "w", kind="cites", weight=3)
+        with pytest.warns(UserWarning, match="dropped 1 edge"):
+            graph = from_networkx(source, relation="kind")
+        assert graph.relations.names == ("cites", "likes")
+        assert graph.edges.T.tolist() == [[0, 1], [1, 2], [2, 0]]
+        assert graph.relations.edges.toarray().tolist() == [[0, 3, 0], [2, 0, 0]]
+
+    def test_an_attribute_that_no_edge_has(self):
+        assert refusal(triangle(), relation="kind").startswith("no edge has the attribute 'kind' for its rel")
+
+
 def test_a_list_names_the_features_and_their_order():
     assert from_networkx(triangle(), features=["old", "size"]).x.tolist() == [
         [1, 1],

@@ -59,6 +59,41 @@ def test_a_table_without_weights_beside_one_with():
     assert "The edges of a have no weights and count 1 each." in notes
 
 
+class TestRelations:
+    def test_one_table_has_none(self):
+        assert read(table(kind=["a", "b", "a"]))[0].relations is None
+
+    def test_a_column(self):
+        edges, notes = read(
+            table(kind=["a", "b", "a"], weight=[1, 0, 2], target=["v", "w", "gone"]),
+            relation="kind",
+            weight="weight",
+        )
+        assert (edges.pairs.tolist(), edges.relations.tolist()) == ([[0], [1]], ["a"])
+        assert not any("not used" in note for note in notes)
+
+    def test_a_column_that_could_be_one_is_pointed_out(self):
+        assert read(table(since=[1, 2, 3], type=["a", "b", "a"]))[1] == [
+            "e: the columns since, type of the edges are not used; if 'type' says the kind of an edge, name "
+            "it with relation."
+        ]
+
+    def test_several_tables(self):
+        edges, _ = read(table("likes.csv"), table("x::knows"))
+        assert edges.relations.tolist() == ["likes"] * 3 + ["knows"] * 3
+
+    def test_several_tables_of_one_kind(self):
+        edges, notes = read(table("likes.csv"), table("knows.csv"), relation=False)
+        assert edges.relations is None
+        assert notes == ["The edges of 2 tables were put together as edges of one kind."]
+
+    def test_a_column_of_several_tables(self):
+        edges, _ = read(table("a", kind=["x", "y", "x"]), table("b", kind=["y", "y", "z"]), relation="kind")
+        assert edges.relations.tolist() == ["x", "y", "x", "y", "y", "z"]
+        with pytest.raises(InputError, match="b has no column 'kind' for the relation"):
+            read(table("a", kind=["x", "y", "x"]), table("b"), relation="kind")
+
+
 def test_a_named_weight_must_be_in_every_table():
     with pytest.raises(InputError, match="a has no column 'weight' for the weight"):
         read(table("a"), table("b", weight=[2, 3, 4]), weight="weight")

@@ -1,6 +1,7 @@
 """Tables in memory: the same graph and the same messages as from files."""
 
 import warnings
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,8 @@ import pytest
 
 from otherhalf import Graph
 from otherhalf.data import from_frames as module
+from otherhalf.data.source import open_data
+from otherhalf.data.tables import read_tables
 from otherhalf.errors import InputError
 
 NODES = pd.DataFrame({"id": ["u", "v", "w"], "label": ["a", "b", None], "x": [1.5, 2.5, 3.5]})
@@ -83,6 +86,35 @@ def test_duckdb():
     duckdb = pytest.importorskip("duckdb")
     nodes, edges = NODES, EDGES  # noqa: F841  # found by name
     check(Graph.from_frames(duckdb.sql("FROM nodes"), duckdb.sql("FROM edges")))
+
+
+def test_several_tables_of_a_duckdb_file(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    path = tmp_path / "my.duckdb"
+    with closing(duckdb.connect(str(path))) as connection:
+        connection.execute("CREATE TABLE people AS SELECT * FROM (VALUES ('u', 1.5), ('v', 2)) AS t(id, x)")
+        connection.execute("CREATE TABLE knows AS SELECT 'u' AS source, 'v' AS target, 0.25 AS weight")
+        connection.execute("CREATE TABLE likes AS SELECT 'v' AS source, 'u' AS target")
+    notes = []
+    graph = read_tables(f"{path}::people", [f"{path}::knows", f"{path}::likes"], notes=notes)
+    assert (graph.ids.tolist(), graph.x.tolist()) == (["u", "v"], [[1.5], [2]])
+    assert (graph.edges.tolist(), graph.weights.tolist()) == ([[0], [1]], [1.25])
+    assert graph.relations.names == ("knows", "likes")
+    with pytest.warns(UserWarning, match="are told apart"):
+        assert open_data(f"{path}::people,knows+likes").fingerprint == graph.fingerprint
+
+
+@pytest.mark.parametrize("kind", ["mapping", "list"])
+def test_several_tables_are_several_relations(kind):
+    tables = {"likes": EDGES, "knows": {"source": ["u"], "target": ["v"]}}
+    notes = []
+    graph = Graph.from_frames(NODES, tables if kind == "mapping" else list(tables.values()), notes=notes)
+    assert graph.relations.names == (("knows", "likes") if kind == "mapping" else ("1", "2"))
+    assert graph.weights.tolist() == [2, 2]
+    likes = "likes" if kind == "mapping" else "1"
+    assert graph.relations.values([likes]).tolist() == [1, 2]
+    both = Graph.from_frames(NODES, tables, relation=False, notes=notes)
+    assert both.relations is None
 
 
 def test_large_integers_beside_gaps_stay_exact():

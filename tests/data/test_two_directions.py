@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from otherhalf.data.two_directions import differing, without_reverses
 
 
-def once(pairs, weights=None, directed=None):
-    source, target = np.array(pairs).T
-    weights = None if weights is None else np.array(weights)
-    edges, weights, directed = without_reverses(source, target, weights, 9, directed)
-    return edges.T.tolist(), None if weights is None else weights.tolist(), directed
+def once(pairs, weights=None, directed=None, relations=None):
+    pairs = np.array(pairs)
+    weights, relations = (None if each is None else np.array(each) for each in (weights, relations))
+    kept, directed = without_reverses(*pairs.T, 9, directed, weights=weights, relations=relations)
+    return pairs[kept].tolist(), None if weights is None else weights[kept].tolist(), directed
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,15 @@ def test_a_list_with_all_its_reverses_is_undirected(edges):
 
 def test_no_edges():
     nothing = np.empty(0, dtype=np.int64)
-    edges, weights, directed = without_reverses(nothing, nothing, np.empty(0), 9, None)
-    assert (edges.shape, weights.shape, directed) == ((2, 0), (0,), False)
+    kept, directed = without_reverses(nothing, nothing, 9, None, weights=np.empty(0))
+    assert (kept.shape, directed) == ((0,), False)
+
+
+def test_other_relations_back_are_a_direction():
+    both = [(0, 1), (1, 0)]
+    assert once(both, relations=[0, 1]) == ([[0, 1], [1, 0]], None, True)
+    assert once(both, relations=[1, 1]) == ([[0, 1]], None, False)
+    assert once(both * 2, [1, 1, 5, 5], relations=[0, 0, -1, -1]) == ([[0, 1], [0, 1]], [1, 5], False)
 
 
 def test_entries_that_are_all_the_same_are_no_weights():

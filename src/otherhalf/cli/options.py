@@ -61,6 +61,14 @@ Weight = Annotated[
 NoWeight = Annotated[
     bool, typer.Option("--no-weight", help="Tables: every edge counts the same, whatever columns there are.")
 ]
+Relation = Annotated[
+    str | None,
+    typer.Option(help="Tables: edge column with kinds of edges; default: several edge tables are several."),
+]
+NoRelation = Annotated[
+    bool,
+    typer.Option("--no-relation", help="Tables: all edges are of one kind, also those of several tables."),
+]
 
 
 @dataclass(frozen=True)
@@ -94,6 +102,8 @@ def _about_tables(
     split_time: SplitTime = None,
     weight: Weight = None,
     no_weight: NoWeight = False,
+    relation: Relation = None,
+    no_relation: NoRelation = False,
 ) -> None:
     """Declare the options about tables once, for all commands that take DATA."""
 
@@ -123,10 +133,11 @@ def takes_data(command: Callable[..., None]) -> Callable[..., None]:
         from otherhalf.data.source import Columns
 
         about = {name: arguments.pop(name) for name in tables}
-        if about.pop("no_weight"):
-            if about["weight"] is not None:
-                raise InputError("--weight and --no-weight exclude each other: leave out one of them")
-            about["weight"] = False
+        for name in ("weight", "relation"):
+            if about.pop(f"no_{name}"):
+                if about[name] is not None:
+                    raise InputError(f"--{name} and --no-{name} exclude each other: leave out one of them")
+                about[name] = False
         columns = Columns(**about)
         if columns.split_column is not None or columns.split_time is not None:
             _follow_the_users_split(arguments)

@@ -24,6 +24,7 @@ def from_networkx(
     features: str | Sequence[str] | None = None,
     label: str | None = "label",
     weight: str | bool = "weight",
+    relation: str | None = None,
     name: str = "",
 ) -> Graph:
     """Return the graph of a networkx graph; the names of its nodes become the ids.
@@ -35,7 +36,8 @@ def from_networkx(
             Default: the attribute ``x`` if it holds vectors, or else every numeric attribute but the label.
         label: Node attribute with the label; nodes without it are unlabelled.
         weight: Edge attribute with the weight, which is used if an edge has it; an edge without it has the
-            weight 1, as everywhere in networkx. ``False`` for edges that all count the same. Other edge
+            weight 1, as everywhere in networkx. ``False`` for edges that all count the same.
+        relation: Edge attribute with the name of the relation; an edge without it is in none. Other edge
             attributes are not used.
         name: Name of the graph.
     """
@@ -57,8 +59,11 @@ def from_networkx(
     weights = None if weight is False else _weights(graph, str(weight))
     kept = [(place[source], place[target]) for source, target in graph.edges()]
     ends = np.array(kept, dtype=np.int64).reshape(-1, 2).T
+    relations = None if relation is None else _relations(graph, relation)
     if weights is not None:
-        ends, weights = ends[:, weights > 0], weights[weights > 0]
+        positive = weights > 0
+        ends, weights = ends[:, positive], weights[positive]
+        relations = None if relations is None else relations[positive]
     numbered = all(isinstance(node, int) for node in nodes)
     return Graph(
         edges=ends,
@@ -68,6 +73,7 @@ def from_networkx(
         ids=nodes if numbered else [str(node) for node in nodes],  # type: ignore[arg-type]
         name=name,
         weights=weights,  # type: ignore[arg-type]  # float64 until those of repeats are summed
+        relations=relations,  # type: ignore[arg-type]  # names, from which it makes Relations
     )
 
 
@@ -91,6 +97,13 @@ def _weights(graph: nx.Graph, name: str) -> npt.NDArray[np.float64] | None:
     if zeros:
         warnings.warn(f"the reader dropped {counted(zeros, 'edge')} whose {name!r} is 0", stacklevel=3)
     return weights
+
+
+def _relations(graph: nx.Graph, name: str) -> npt.NDArray[np.object_]:
+    relations = np.array([attributes.get(name) for *_, attributes in graph.edges(data=True)], dtype=object)
+    if all(each is None for each in relations):
+        raise InputError(f"no edge has the attribute {name!r} for its relation: check the name")
+    return relations
 
 
 def _networkx_features(

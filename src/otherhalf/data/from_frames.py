@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from otherhalf.data.files.database import MARK
 from otherhalf.data.files.table import UNNAMED, MemoryTable
 from otherhalf.data.notes import hand_over
 from otherhalf.data.tables import Columns, graph_of_tables
@@ -30,6 +31,7 @@ def from_frames(
     split_column: str | None = None,
     split_time: str | None = None,
     weight: str | bool | None = None,
+    relation: str | bool | None = None,
     name: str = "",
     notes: list[str] | None = None,
 ) -> Graph:
@@ -42,7 +44,8 @@ def from_frames(
     Args:
         nodes: Table with one row per node. If it has no column ``id``, the index of a pandas table is the id,
             unless it only counts the rows from 0 and has no name.
-        edges: Table with one row per edge; a named index counts as columns.
+        edges: Table with one row per edge; a named index counts as columns. Several tables, as a mapping from
+            the names of relations or as a list, are several relations.
         id: Column of the node ids, as in :func:`~otherhalf.data.tables.read_tables`, which has the other
             arguments too.
         label: Column of the labels.
@@ -54,18 +57,44 @@ def from_frames(
         split_column: Column with the part of every node.
         split_time: Column with the time of every node.
         weight: Column of the weights of the edges; ``False`` for none.
+        relation: Column of the relations of the edges; ``False`` for none.
         name: Name of the graph.
         notes: List to which the decisions are added; default: each is a warning.
     """
     found: list[str] = []
     node_table = MemoryTable("the node table", _nodes(_as_pandas(nodes, "the node table"), id), found)
-    edge_table = MemoryTable("the edge table", _edges(_as_pandas(edges, "the edge table")), found)
+    edge_tables = [
+        MemoryTable(what, _edges(_as_pandas(table, what)), found) for what, table in _named(edges).items()
+    ]
     columns = Columns(
-        id, label, features, source, target, directed, unknown_edges, split_column, split_time, weight
+        id,
+        label,
+        features,
+        source,
+        target,
+        directed,
+        unknown_edges,
+        split_column,
+        split_time,
+        weight,
+        relation,
     )
-    graph = graph_of_tables(node_table, [edge_table], columns, name, found)
+    graph = graph_of_tables(node_table, edge_tables, columns, name, found)
     hand_over(found, notes)
     return graph
+
+
+def _named(edges: Any) -> dict[str, Any]:
+    """Return the tables of edges by the names that messages have for them."""
+    if isinstance(edges, Mapping) and edges and all(_is_table(each) for each in edges.values()):
+        return {f"edges{MARK}{name}": table for name, table in edges.items()}
+    if isinstance(edges, list | tuple) and edges and all(_is_table(each) for each in edges):
+        return {f"edges{MARK}{place}": table for place, table in enumerate(edges, start=1)}
+    return {"the edge table": edges}
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Mapping) or hasattr(value, "columns")
 
 
 def _as_pandas(table: Any, what: str) -> pd.DataFrame:

@@ -29,7 +29,7 @@ def open_data(data: str, columns: Columns | None = None) -> Graph:
     """Return the graph that DATA names, by the first of :data:`READERS` that accepts it.
 
     That is a data set's name, an ``.npz`` file, ``nodes.csv,edges.csv``, ``nodes.csv,a.csv+b.csv`` for two
-    tables of edges, ``db.sqlite::nodes,edges``, a GraphML, GML or node-link JSON file, or a folder of
+    relations, ``db.sqlite::nodes,edges``, a GraphML, GML or node-link JSON file, or a folder of
     Geom-GCN's files.
     """
     reader = next(reader for reader in READERS if reader.accepts(data))

@@ -20,6 +20,7 @@ from otherhalf.data.roles.ends import check_unknown_edges
 from otherhalf.data.roles.features import features_of_added_nodes, named_features, read_features
 from otherhalf.data.roles.ids import node_ids
 from otherhalf.data.roles.labels import read_labels
+from otherhalf.data.roles.relations import note_relations
 from otherhalf.data.table_files import open_table
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
@@ -41,6 +42,7 @@ class Columns:
     split_column: str | None = None
     split_time: str | None = None
     weight: str | bool | None = None
+    relation: str | bool | None = None
 
 
 def read_tables(
@@ -57,6 +59,7 @@ def read_tables(
     split_column: str | None = None,
     split_time: str | None = None,
     weight: str | bool | None = None,
+    relation: str | bool | None = None,
     name: str = "",
     notes: list[str] | None = None,
 ) -> Graph:
@@ -72,8 +75,8 @@ def read_tables(
 
     Args:
         nodes: Table with one row per node.
-        edges: Table with one row per edge, or several such tables, whose edges are put together. Columns
-            other than the two ends and the weight are not used.
+        edges: Table with one row per edge, or several such tables: each is then a relation. Columns
+            other than the two ends, the weight and the relation are not used.
         id: Column of the node ids; default ``id``, or else the first column.
         label: Column of the labels; default ``label`` if there is one.
         features: Feature columns, as a list or as one comma-separated text; default: every other numeric
@@ -93,13 +96,26 @@ def read_tables(
             ``weights`` or ``w``. ``False`` for edges that all count the same. A weight is a positive number,
             and 0 means no edge. The weights of repeated edges are summed, also those of the two directions of
             an undirected edge.
+        relation: Column of the edge table that names the relation (the kind) of each edge. Default: several
+            tables are several relations, named after the tables. ``False`` for edges of one kind. An edge in
+            two relations counts once, and is in both.
         name: Name of the graph.
         notes: List to which the decisions of the reader are added, each one sentence. Default: each is a
             warning.
     """
     found: list[str] = []
     columns = Columns(
-        id, label, features, source, target, directed, unknown_edges, split_column, split_time, weight
+        id,
+        label,
+        features,
+        source,
+        target,
+        directed,
+        unknown_edges,
+        split_column,
+        split_time,
+        weight,
+        relation,
     )
     paths = [nodes, edges] if isinstance(edges, str | Path) else [nodes, *edges]
     node_table, *edge_tables = (open_table(path, found) for path in paths)
@@ -130,6 +146,7 @@ def graph_of_tables(
         source=columns.source,
         target=columns.target,
         weight=columns.weight,
+        relation=columns.relation,
         unknown_edges=columns.unknown_edges,
     )
     grown = read.ids
@@ -148,7 +165,9 @@ def graph_of_tables(
             fixed_splits=splits,
             name=name,
             weights=read.weights,  # type: ignore[arg-type]  # float64 until those of repeats are summed
+            relations=read.relations,  # type: ignore[arg-type]  # names, from which it makes Relations
         )
+    note_relations({} if graph.relations is None else graph.relations.counts(), notes)
     _note_dropped(graph, edges, notes)
     return graph
 
@@ -231,5 +250,6 @@ def _note_dropped(graph: Graph, edges: Sequence[Table], notes: list[str]) -> Non
     if graph.dropped_repeats:
         repeats = counted(graph.dropped_repeats, "repeated edge")
         also = "" if graph.directed else "; the two directions of an edge count as one"
+        also += "" if graph.relations is None else "; an edge in two relations is in both"
         kept = "kept each once" if graph.weights is None else "added its weight to that of the first"
         notes.append(f"{name}: the reader dropped {repeats} and {kept}{also}.")
