@@ -330,6 +330,11 @@ class TestWrongInput:
                 "follow must be one of ks, labels, homophily, heterophily, not 'me'",
             ),
             (("fit", CSBM, "--device", "tpu"), "the device 'tpu' cannot be used here"),
+            (
+                ("fit", CSBM, "--class-weight", "even"),
+                "class_weight must be None, 'balanced' or a dictionary",
+            ),
+            (("fit", CSBM, "--class-weight", "9=2"), "names the class '9', which no node has"),
             (("fit", CSBM, "--metric", "f1"), "metric must be one of accuracy, roc_auc, "),
             (("fit", CSBM, "--metric", "top_3"), "top-3 accuracy needs at least 4 classes"),
             (("complement", CSBM, "--device", "tpu"), "the device 'tpu' cannot be used here"),

@@ -7,8 +7,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from otherhalf.cli.options import Kind, OpenGraph, Seed, takes_data
+from otherhalf.cli.options import Kind, OpenGraph, Seed, class_weight_of, takes_data
 from otherhalf.data.splits import split as make_split
+from otherhalf.errors import InputError
 
 
 @takes_data
@@ -135,3 +136,12 @@ def test_relations(tmp_path, monkeypatch, edges, options, found):
     made = typer.Typer()
     made.command()(relations)
     assert CliRunner().invoke(made, [f"n.csv,{edges}", *options]).output == f"{found}\n"
+
+
+def test_weights_of_classes():
+    assert class_weight_of("spam=5, ham=0.5") == {"spam": 5, "ham": 0.5}
+    assert class_weight_of("a=b=2") == {"a=b": 2}
+    assert class_weight_of("balanced") == "balanced"
+    assert class_weight_of(None) is None
+    with pytest.raises(InputError, match="'ham' is not class=number: give spam=5,ham=1"):
+        class_weight_of("spam=5,ham")

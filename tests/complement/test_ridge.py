@@ -220,3 +220,44 @@ def test_values_that_are_not_finite_are_an_error(value):
     kernel[0, 1] = kernel[1, 0] = value
     with pytest.raises(ValueError, match="the kernel is not positive definite"):
         fit_ridge(kernel, torch.zeros(3, 2), 0.1)
+
+
+# ---------------------------------------------------------------------- weights of nodes
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 10_000), nodes=st.integers(2, 12), ridge=st.floats(0.05, 3))
+def test_leave_one_out_stays_exact_with_weights(seed, nodes, ridge):
+    """A weighted square error has λ / w on the diagonal."""
+    kernel, targets = kernel_of(seed, nodes), labels_of(seed, nodes, 3)
+    weights = torch.rand(nodes, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) * 4 + 0.2
+    fitted = fit_ridge(kernel, targets, ridge, weights)
+    expected = torch.linalg.solve(kernel + torch.diag(ridge / weights), targets)
+    torch.testing.assert_close(fitted.dual, expected)
+    scores = []
+    for i in range(nodes):
+        others = [j for j in range(nodes) if j != i]
+        among = kernel[others][:, others] + torch.diag(ridge / weights[others])
+        scores.append(kernel[i, others] @ torch.linalg.solve(among, targets[others]))
+    torch.testing.assert_close(kernel @ fitted.dual - fitted.own, torch.stack(scores))
+
+
+def test_a_node_of_weight_two_is_two_nodes():
+    kernel, targets = kernel_of(3, 6), labels_of(3, 6, 2)
+    weights = torch.tensor([1.0, 2.0, 1.0, 1.0, 1.0, 1.0], dtype=torch.float64)
+    twice = [0, 1, 1, 2, 3, 4, 5]
+    both = fit_ridge(kernel[twice][:, twice], targets[twice], 0.5)
+    torch.testing.assert_close(
+        kernel @ fit_ridge(kernel, targets, 0.5, weights).dual, kernel[:, twice] @ both.dual
+    )
+
+
+def test_landmarks_with_weights():
+    kernel, targets = kernel_of(2, 12), labels_of(2, 12, 3)
+    weights = torch.linspace(0.3, 3, 12, dtype=torch.float64)
+    to_landmarks, among = kernel[:, :5], kernel[:5, :5]
+    fitted = fit_landmarks(to_landmarks, among, targets, 0.4, weights)
+    phi = map_of_landmarks(to_landmarks, among)
+    root = weights.sqrt()[:, None]
+    expected = linear_refits(root * phi, root * targets, 0.4) / root
+    torch.testing.assert_close(to_landmarks @ fitted.dual - fitted.own, expected)

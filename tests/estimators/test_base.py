@@ -13,6 +13,8 @@ from otherhalf import BaselineClassifier, GOALClassifier, Graph, InputError, Spl
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators import embedding_way
 from otherhalf.estimators.base import NodeClassifier
+from otherhalf.estimators.logistic import LogisticClassifier
+from otherhalf.estimators.trees import TreesClassifier
 from otherhalf.nn import prepared
 from otherhalf.nn.ops import sparse
 from otherhalf.training.checkpoint import History
@@ -195,3 +197,47 @@ def test_a_split_that_nothing_can_be_learned_from(model):
     one_class = PARTS.val[TWO.y[PARTS.val] == 1]
     with pytest.raises(InputError, match="ROC-AUC needs validation nodes of every class"):
         clone(model).set_params(metric="roc_auc").fit(TWO, Split(PARTS.train, one_class, PARTS.test))
+
+
+# ---------------------------------------------------------------------- weights of classes
+
+NOISY = contextual_sbm(num_nodes=200, num_classes=2, num_features=4, homophily=0.55, signal=0.3, seed=3)
+NOISY_PARTS = split(NOISY, seed=0)
+FEW = {"ensemble": {"plain": 1, "folds": 2, "candidates": ("GCN",)}, "epochs": 8}
+WEIGHED = {
+    "goal": GOALClassifier(**FEW),
+    "embedding": GOALClassifier(encoder={"kind": "gcn", "epochs": 8, "hidden": 8}, hidden=8, epochs=8),
+    "gcn": BaselineClassifier("gcn", hidden=8, epochs=8),
+    "extra": TreesClassifier(trees=20),
+    "boosted": TreesClassifier("boosted", trees=20),
+    "logistic": LogisticClassifier(),
+}
+
+
+@pytest.mark.parametrize("model", WEIGHED.values(), ids=WEIGHED)
+def test_class_weights(model, tmp_path):
+    plain = clone(model).fit(NOISY, NOISY_PARTS).predict_proba(NOISY)
+    equal = clone(model).set_params(class_weight={0: 1, 1: 1.0}).fit(NOISY, NOISY_PARTS)
+    assert np.array_equal(equal.predict_proba(NOISY), plain)
+    heavy = clone(model).set_params(class_weight={1: 9}).fit(NOISY, NOISY_PARTS)
+    found = heavy.predict_proba(NOISY)
+    assert found[NOISY_PARTS.test, 1].mean() > plain[NOISY_PARTS.test, 1].mean() + 0.05
+    heavy.save(tmp_path)
+    loaded = type(heavy).load(tmp_path)
+    assert np.array_equal(loaded.predict_proba(NOISY), found)
+    assert loaded.settings_ == heavy.settings_
+    assert loaded.settings_.class_weight == {"1": 9}
+    identities = {m.run_identity(NOISY, NOISY_PARTS) for m in (model, equal, heavy, loaded)}
+    assert len(identities) == 3
+    with pytest.raises(InputError, match="class_weight names the class 'rare', which no node has"):
+        clone(model).set_params(class_weight={"rare": 2}).fit(NOISY, NOISY_PARTS)
+    with pytest.raises(InputError, match="class_weight must be None, 'balanced' or"):
+        clone(model).set_params(class_weight="even").fit(NOISY, NOISY_PARTS)
+
+
+def test_a_refit_is_weighted_too():
+    even, heavy = (
+        GOALClassifier(**FEW, refit=True, class_weight=weight).fit(NOISY, NOISY_PARTS).predict_proba(NOISY)
+        for weight in (None, {1: 9})
+    )
+    assert heavy[NOISY_PARTS.test, 1].mean() > even[NOISY_PARTS.test, 1].mean() + 0.05

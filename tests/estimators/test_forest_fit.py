@@ -4,11 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.metrics import log_loss
 from tests.estimators.test_forest import boosted, sklearn_boosted, sklearn_extra, table, with_columns
 
-from otherhalf.estimators.forest_fit import fit_boosted_trees, fit_extra_trees
+from otherhalf.estimators.forest_fit import _random_state, fit_boosted_trees, fit_extra_trees
+from otherhalf.training.class_weights import node_weights
 
 # ---------------------------------------------------------------------- extra trees
 
@@ -106,3 +107,44 @@ def test_one_class():
     assert set(codes) == {2}
     for forest in (boosted(rows, codes, 4), fit_extra_trees(rows, codes, 4, 0, trees=3)[0]):
         assert np.array_equal(forest.probabilities(rows), np.tile([0, 0, 1, 0], (20, 1)))
+
+
+# ---------------------------------------------------------------------- weights of classes
+
+HEAVY = np.array([0.4, 2.0, 0.8, 0.4], dtype=np.float32)
+
+
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
+def test_extra_trees_weigh_as_scikit_learn_does():
+    rows, codes = table()
+    forest, unseen = fit_extra_trees(rows, codes, 4, 0, trees=20, class_weights=HEAVY)
+    model = ExtraTreesClassifier(
+        20,
+        min_samples_leaf=2,
+        bootstrap=True,
+        oob_score=True,
+        random_state=_random_state(0),
+        class_weight=dict(enumerate(HEAVY.tolist())),
+    ).fit(rows, codes)
+    assert np.allclose(forest.probabilities(rows), model.predict_proba(rows), atol=1e-5)
+    assert unseen[:, 1].mean() > fit_extra_trees(rows, codes, 4, 0, trees=20)[1][:, 1].mean()
+
+
+def test_boosting_weighs_training_and_validation_rows():
+    rows, codes = table(120)
+    val_rows, val_codes = table(80, seed=1)
+    val_rows = val_rows + np.random.default_rng(2).normal(size=val_rows.shape).astype(np.float32)
+    forest = fit_boosted_trees(rows, codes, 4, 0, val_rows, val_codes, leaf=2, class_weights=HEAVY)
+    model = HistGradientBoostingClassifier(
+        max_iter=300,
+        learning_rate=0.08,
+        max_leaf_nodes=15,
+        l2_regularization=1.0,
+        min_samples_leaf=2,
+        early_stopping=False,
+    ).fit(rows, codes, node_weights(HEAVY, codes))
+    stages = list(model.staged_predict_proba(val_rows))
+    losses = [log_loss(val_codes, each, sample_weight=HEAVY[val_codes]) for each in stages]
+    best = int(np.argmin(losses))
+    assert len(forest.roots) == 4 * (best + 1)
+    assert np.allclose(forest.probabilities(val_rows), stages[best], rtol=0, atol=1e-5)

@@ -8,6 +8,7 @@ from otherhalf import InputError, split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators.graph_table import GraphTable
 from otherhalf.estimators.logistic import LogisticClassifier, _fitted, _probabilities
+from otherhalf.training.class_weights import class_weights, node_weights
 
 ALIKE = contextual_sbm(num_nodes=240, num_classes=3, num_features=6, homophily=0.9, signal=0.4, seed=3)
 PARTS = split(ALIKE, seed=0)
@@ -49,3 +50,12 @@ def test_a_saved_model_predicts_the_same(columns, tmp_path):
 def test_columns_of_another_kind_are_refused():
     with pytest.raises(InputError, match="columns must be one of graph, own"):
         LogisticClassifier("all").fit(ALIKE, PARTS)
+
+
+def test_weights_of_classes_are_those_of_scikit_learn():
+    rows = np.random.default_rng(0).standard_normal((40, 3)).astype(np.float32)
+    codes = np.random.default_rng(1).integers(0, 4, 40) // 3  # a quarter has the second class
+    known = LogisticRegression(C=0.5, max_iter=200, class_weight="balanced").fit(rows, codes)
+    weights = node_weights(class_weights("balanced", [0, 1], codes), codes)
+    found = _probabilities(rows, *_fitted(rows, codes, 2, 0.5, 200, weights))
+    np.testing.assert_allclose(found, known.predict_proba(rows), atol=1e-4)

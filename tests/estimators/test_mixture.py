@@ -91,3 +91,35 @@ def test_certain_and_wrong_probabilities_do_not_make_infinities():
     right = np.eye(2, dtype=np.float32)[y]
     mixture = fit_mixture({"wrong": wrong, "right": right}, y)
     assert mixture.weights == {"right": 1.0}
+
+
+# ---------------------------------------------------------------------- weights of nodes
+
+
+def test_the_member_that_is_good_where_nodes_count_has_more_weight():
+    good_at_0, good_at_2 = member(Y, 3, 0.6, 1), member(Y, 3, 0.6, 2)
+    good_at_0[Y == 0] = member(Y, 3, 0.95, 3)[Y == 0]
+    good_at_2[Y == 2] = member(Y, 3, 0.95, 4)[Y == 2]
+    members = {"0": good_at_0, "2": good_at_2}
+    heavy = np.where(Y == 2, 5, 1).astype(np.float32)
+    even, weighted = fit_mixture(members, Y), fit_mixture(members, Y, heavy / heavy.mean())
+    assert set(even.weights) == set(weighted.weights) == {"0", "2"}
+    assert weighted.weights["2"] > even.weights["2"] + 0.1
+
+
+def test_the_weights_are_the_fixed_point_of_em_with_weighted_nodes():
+    members = {"one": member(Y, 3, 0.75, 1), "two": member(Y, 3, 0.7, 2)}
+    nodes = np.where(Y == 0, 2, 1).astype(np.float32)
+    nodes /= nodes.mean()
+    mixture = fit_mixture(members, Y, nodes)
+    names = list(mixture.weights)
+    assert len(names) == 2
+    q = np.stack([tempered(members[n], mixture.temperatures[n])[np.arange(len(Y)), Y] for n in names], axis=1)
+    w = np.array([mixture.weights[n] for n in names])
+    shares = nodes[:, None] * q * w / (q @ w)[:, None]
+    assert w == pytest.approx((shares.sum(axis=0) + PRIOR) / (len(Y) + 2 * PRIOR), abs=1e-4)
+
+
+def test_weights_of_one_change_no_bit():
+    members = {"one": member(Y, 3, 0.75, 1), "two": member(Y, 3, 0.65, 2)}
+    assert fit_mixture(members, Y) == fit_mixture(members, Y, np.ones(len(Y), dtype=np.float32))

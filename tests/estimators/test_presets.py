@@ -38,6 +38,7 @@ ARRIVES = {
     "patience": (5, lambda s: s.goal.training.patience),
     "k": (17, lambda s: (s.complement.k_homophily, s.complement.k_heterophily)),
     "method": ("kernel", lambda s: s.method),
+    "class_weight": ("balanced", lambda s: s.class_weight),
     "ensemble": ({"plain": 4}, lambda s: {"plain": s.ensemble.plain}),
 }
 

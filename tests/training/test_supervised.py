@@ -313,3 +313,46 @@ def test_without_labels_among_the_inputs_all_nodes_are_predicted_at_once():
     arguments = prepared.arguments(MODELS["mlp"].operators)
     expected = class_probabilities(module, *arguments)
     assert np.array_equal(unread_probabilities(module, arguments, PARTS.train), expected)
+
+
+# ---------------------------------------------------------------------- weights of classes
+
+
+def test_a_node_of_a_heavy_class_counts_more():
+    logits = torch.tensor([[2.0, 0.0], [0.0, 1.0], [3.0, 0.0], [0.0, 0.5]])
+    graph = Graph(edges=np.array([[0, 1, 2], [1, 2, 3]]), x=np.ones((4, 1)), y=[0, 1, 0, 1])
+
+    class Fixed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.zeros(1))
+
+        def forward(self):
+            return logits + 0 * self.weight
+
+    heavy = np.array([1, 3], dtype=np.float32)
+    by = Supervision(Split([0, 1], [2, 3], []), class_weights=heavy)
+    once = TrainingSettings(epochs=1)
+    history = fit_supervised(Fixed(), (), graph, once, by)
+    # Nodes 0 and 1 are right by 2 and 1, nodes 2 and 3 by 3 and 0.5; the second of each counts three times.
+    losses = np.log(1 + np.exp([-2, -1, -3, -0.5]))
+    expected = (losses[0] + 3 * losses[1]) / 4
+    assert history.losses == pytest.approx([expected])
+    assert history.scores[0][1] == pytest.approx(-(losses[2] + 3 * losses[3]) / 4)
+    again = fit_epochs(Fixed(), (), graph, once, np.array([0, 1]), class_weights=heavy)
+    assert again.losses == pytest.approx([expected])
+
+
+def test_weights_of_one_change_no_bit():
+    prepared = PreparedGraph(TWO, Scaling.fit(TWO.x, "none"))
+
+    def trained(weights):
+        with seeded(0):
+            module = build("gcn", *TWO.sizes, Architecture(hidden=8), {})
+            arguments = prepared.arguments(MODELS["gcn"].operators)
+            by = Supervision(PARTS, class_weights=weights)
+            fit_supervised(module, arguments, TWO, TrainingSettings(epochs=10), by)
+        return class_probabilities(module, *arguments)
+
+    assert np.array_equal(trained(None), trained(np.ones(2, dtype=np.float32)))
+    assert not np.array_equal(trained(None), trained(np.array([1, 2], dtype=np.float32)))

@@ -10,6 +10,7 @@ from otherhalf.cli.console import print_result, progress, run, say, set_threads
 from otherhalf.cli.experiments import compare, reproduce, search
 from otherhalf.cli.inspect import inspect
 from otherhalf.cli.options import (
+    ClassWeight,
     Device,
     Follow,
     Json,
@@ -19,6 +20,7 @@ from otherhalf.cli.options import (
     Preset,
     Seed,
     Threads,
+    class_weight_of,
     takes_data,
 )
 from otherhalf.cli.predict import predict
@@ -196,6 +198,7 @@ def fit(
             "log_loss, calibration_error."
         ),
     ] = "auto",
+    class_weight: ClassWeight = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue a fit into --out that was stopped.")
     ] = False,
@@ -222,6 +225,7 @@ def fit(
         metric=metric,
         fast=fast,
         refit=refit,
+        class_weight=class_weight_of(class_weight),
         device=device,
     )
     estimate = model.estimate(graph, parts)

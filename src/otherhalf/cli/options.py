@@ -35,6 +35,13 @@ Method = Annotated[
         help="How the missing half is found: kernel (default, by leave-one-out) or embedding (the paper's)."
     ),
 ]
+ClassWeight = Annotated[
+    str | None,
+    typer.Option(
+        help="How much a node of each class counts: balanced (every class the same), or spam=5,ham=1. "
+        "Default: every node the same."
+    ),
+]
 Preset = Annotated[str, typer.Option(help="best, or paper: the settings of the paper.")]
 Id = Annotated[str | None, typer.Option("--id", help="Tables: id column of the node table.")]
 Label = Annotated[str | None, typer.Option(help="Tables: label column.")]
@@ -69,6 +76,20 @@ NoRelation = Annotated[
     bool,
     typer.Option("--no-relation", help="Tables: all edges are of one kind, also those of several tables."),
 ]
+
+
+def class_weight_of(text: str | None) -> dict[str, float] | str | None:
+    """Return the weights of classes that ``spam=5,ham=1`` says; ``balanced`` and None stay what they are."""
+    if text is None or "=" not in text:
+        return text
+    weights = {}
+    for part in text.split(","):
+        name, _, number = part.rpartition("=")
+        try:
+            weights[name.strip()] = float(number)
+        except ValueError as error:
+            raise InputError(f"--class-weight {part!r} is not class=number: give spam=5,ham=1") from error
+    return weights
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,8 @@ def learn_kernel_half(
         scaling: Scaling of the features, fitted on the graph.
         kind: ``homophily`` joins the most similar nodes, ``heterophily`` the least similar, ``both`` both.
         settings: K and limits.
-        supervision: Split, seed, metric and monitor.
+        supervision: Split, seed, metric, monitor and weights of the classes. The weights move the scores;
+            the kernels, and with them the half, are chosen without.
     """
     times = [time.perf_counter()]
     descriptions = Descriptions(graph, Basis.of(graph, scaling))
@@ -93,7 +94,15 @@ def learn_kernel_half(
     descriptions.forget([kernel.description for kernel in choice.kernels])
     times.append(time.perf_counter())
     split, seed = supervision.split, supervision.seed
-    spread = fit_kernels(descriptions, choice.kernels, choice.ridge, settings, split.train, seed)
+    spread = fit_kernels(
+        descriptions,
+        choice.kernels,
+        choice.ridge,
+        settings,
+        split.train,
+        seed,
+        supervision.class_weights,
+    )
     found = spread_over(spread, descriptions, kind, settings.k, monitor=supervision.monitor)
     times.append(time.perf_counter())
     found.half.seconds.update(zip(("choose", "spread"), np.diff(times).tolist(), strict=True))
@@ -107,6 +116,7 @@ def fit_kernels(
     settings: KernelSettings,
     train: IntArray,
     seed: int,
+    class_weights: FloatArray | None = None,
 ) -> Spread:
     """Solve the regression of the labels of ``train`` with chosen kernels, and choose the temperature."""
     graph, train = descriptions.graph, np.array(train)
@@ -114,19 +124,23 @@ def fit_kernels(
     candidates = _sampled(train, settings.max_candidates, draw)
     codes = torch.from_numpy(graph.y[train])
     targets = centred(codes, graph.num_classes)
+    by_class = None if class_weights is None else torch.from_numpy(class_weights)
+    weights = None if by_class is None else by_class[codes]
     if len(train) <= settings.exact:
         anchors = train
         among = mixture_block(kernels, descriptions, train, train)
-        fitted = fit_ridge(among, targets, ridge)
+        fitted = fit_ridge(among, targets, ridge, weights)
         leave_one_out = among @ fitted.dual - fitted.own
     else:
         anchors = _sampled(train, settings.landmarks, draw)
         among = mixture_block(kernels, descriptions, anchors, anchors)
         to_anchors = mixture_block(kernels, descriptions, train, anchors)
-        fitted = fit_landmarks(to_anchors, among, targets, ridge)
+        fitted = fit_landmarks(to_anchors, among, targets, ridge, weights)
         leave_one_out = to_anchors @ fitted.dual - fitted.own
     leave_one_out -= leave_one_out.mean(dim=1, keepdim=True)
-    temperature = min(TEMPERATURES, key=lambda t: float(F.cross_entropy(t * leave_one_out, codes)))
+    temperature = min(
+        TEMPERATURES, key=lambda t: float(F.cross_entropy(t * leave_one_out, codes, weight=by_class))
+    )
     return Spread(descriptions.basis, kernels, ridge, train, anchors, candidates, fitted, temperature)
 
 

@@ -8,7 +8,9 @@ With K the kernel among the training nodes, Y their labels as rows 1 or 0 less 1
     f^{(-i)}(x_i) = \mathbf{y}_i - \mathbf{b}_i / G_{ii}
 
 The last is exactly the score of node i of a regression without node i (Allen 1974). There is no intercept: a
-mean of the labels would hold the node's own label.
+mean of the labels would hold the node's own label. Where nodes have weights, the squared error of node i
+counts :math:`w_i` times. That is the same regression of :math:`\sqrt{w_i}\,\mathbf{y}_i` with the kernel
+:math:`\sqrt{w_i w_j}\,K_{ij}`, so that leave-one-out stays exact.
 """
 
 from __future__ import annotations
@@ -45,21 +47,28 @@ def centred(codes: Tensor, classes: int) -> Tensor:
     return torch.nn.functional.one_hot(codes, classes).float() - 1 / classes
 
 
-def fit_ridge(kernel: Tensor, targets: Tensor, ridge: float) -> Ridge:
+def fit_ridge(kernel: Tensor, targets: Tensor, ridge: float, weights: Tensor | None = None) -> Ridge:
     """Solve the regression exactly, with one Cholesky factor.
 
     Args:
         kernel: ``[n, n]``.
         targets: ``[n, C]``.
         ridge: λ.
+        weights: ``[n]`` positive weights of the nodes; None where all count the same.
     """
+    if weights is not None:
+        root = weights.sqrt()[:, None]
+        fitted = fit_ridge(root * kernel * root.T, root * targets, ridge)
+        return Ridge(root * fitted.dual, fitted.own / root)
     inverse, added = inverse_of(kernel, ridge)
     dual = inverse @ targets
     # f_i = y_i − λ b_i, so f_i less the leave-one-out score is b_i / G_ii − λ b_i.
     return Ridge(dual, dual * (1 / inverse.diagonal() - added)[:, None])
 
 
-def fit_landmarks(to_landmarks: Tensor, among: Tensor, targets: Tensor, ridge: float) -> Ridge:
+def fit_landmarks(
+    to_landmarks: Tensor, among: Tensor, targets: Tensor, ridge: float, weights: Tensor | None = None
+) -> Ridge:
     r"""Solve the regression over functions of m landmark nodes (Nyström), in O(n m²).
 
     With :math:`\mathbf{K}_m + 0.001\,\mathbf{I} = \mathbf{L}\mathbf{L}^T` and
@@ -72,7 +81,12 @@ def fit_landmarks(to_landmarks: Tensor, among: Tensor, targets: Tensor, ridge: f
         among: ``[m, m]`` kernel among the landmarks.
         targets: ``[n, C]``.
         ridge: λ.
+        weights: ``[n]`` positive weights of the nodes; None where all count the same.
     """
+    if weights is not None:
+        root = weights.sqrt()[:, None]
+        fitted = fit_landmarks(root * to_landmarks, among, root * targets, ridge)
+        return Ridge(fitted.dual, fitted.own / root)
     factor, _ = _factor(among, LANDMARK_RIDGE)
     phi = torch.linalg.solve_triangular(factor, to_landmarks.T, upper=False)  # [m, n]
     inner, _ = _factor(phi @ phi.T, ridge)

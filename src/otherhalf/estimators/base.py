@@ -28,6 +28,7 @@ from otherhalf.system.device import usable_device
 from otherhalf.system.fields import from_dict, json_number, to_dict
 from otherhalf.system.version import VERSION
 from otherhalf.training.checkpoint import History
+from otherhalf.training.class_weights import class_weights
 from otherhalf.training.loop import Monitor, OnStep
 from otherhalf.training.metric_choice import AUTO, MetricChoice, choose_metric
 from otherhalf.training.metrics import check_metric
@@ -94,6 +95,7 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
         check_scaling(graph.x, settings.scaling)
         check_trainable(graph, split)
         check_metric(self.choose_metric(graph, split).name, graph.num_classes, graph.y[split.val])
+        _class_weights(settings, graph, split)
         return settings
 
     def choose_metric(self, graph: Graph, split: Split) -> MetricChoice:
@@ -152,7 +154,9 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
             monitor = Monitor(Path(checkpoints), self.run_identity(graph, split), on_step)
         scaling = Scaling.fit(graph.x, settings.scaling)
         prepared = PreparedGraph(graph, scaling, device=usable_device(self.device))
-        learned = self._fit(prepared, settings, Supervision(split, self.seed, choice.name, monitor))
+        weights = _class_weights(settings, graph, split)
+        supervision = Supervision(split, self.seed, choice.name, monitor, weights)
+        learned = self._fit(prepared, settings, supervision)
         # Attributes are set only now: a fit that fails leaves the result of an earlier one intact.
         self.settings_ = settings
         self.classes_, self.metric_choice_ = graph.classes, choice
@@ -278,3 +282,8 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
         state: dict[str, Any] = {**super().__getstate__()}
         state.pop("_cache", None)  # can be computed again
         return state
+
+
+def _class_weights(settings: Any, graph: Graph, split: Split) -> FloatArray | None:
+    """Return the weights of the classes; None where all nodes count the same, or nothing is learned."""
+    return class_weights(getattr(settings, "class_weight", None), graph.classes, graph.y[split.train])

@@ -16,6 +16,7 @@ from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.fields import one_of
 from otherhalf.system.seeds import generator
+from otherhalf.training.class_weights import ClassWeight, by_name
 from otherhalf.training.loop import TrainingSettings, seeded
 from otherhalf.training.supervised import Supervision, class_probabilities, fit_supervised
 
@@ -42,6 +43,8 @@ class BaselineClassifier(NodeClassifier):
         weight_decay: Weight decay.
         epochs: Largest number of epochs.
         patience: Number of epochs without a better validation score that ends the training.
+        class_weight: How much a node of each class counts: ``balanced`` (every class the same), or a
+            dictionary from classes to weights. Default: every node the same.
         own_options: Options of the model: ``steps`` (``appnp`` and ``gprgnn``: 10; ``chebynet``: 2),
             ``teleport`` (``appnp`` and ``gprgnn``: 0.1), ``walk_dropout`` (``gprgnn``: 0).
 
@@ -51,6 +54,7 @@ class BaselineClassifier(NodeClassifier):
     settings_type = BaselineSettings
 
     kind: str
+    class_weight: ClassWeight
     own_options: dict[str, Any]
     _module: Backbone
 
@@ -71,6 +75,7 @@ class BaselineClassifier(NodeClassifier):
         weight_decay: float | None = None,
         epochs: int | None = None,
         patience: int | None = None,
+        class_weight: ClassWeight = None,
         **own_options: Any,
     ) -> None:
         self._store(locals())
@@ -101,6 +106,7 @@ class BaselineClassifier(NodeClassifier):
             Architecture(**{name: self._given(name, default.architecture) for name in ARCHITECTURE}),
             TrainingSettings(**{name: self._given(name, default.training) for name in TRAINING}),
             resolve_options(self.kind, self.own_options),
+            by_name(self.class_weight),
         )
         check_settings(settings)
         return settings

@@ -38,6 +38,7 @@ from otherhalf.nn.magnitudes import MagnitudeScaling
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.training.checkpoint import History
+from otherhalf.training.class_weights import node_weights
 from otherhalf.training.folds import stratified_folds
 from otherhalf.training.metrics import metric_named
 from otherhalf.training.supervised import Supervision
@@ -184,7 +185,13 @@ def _fitted_again(
     if spread is not None:
         descriptions = Descriptions(graph, spread.basis)
         spread = fit_kernels(
-            descriptions, spread.kernels, spread.ridge, settings.kernel, nodes, supervision.seed
+            descriptions,
+            spread.kernels,
+            spread.ridge,
+            settings.kernel,
+            nodes,
+            supervision.seed,
+            supervision.class_weights,
         )
     again = replace(ensemble, labels=labels, spread=spread)
     prepared.derived.pop("view", None)
@@ -276,7 +283,8 @@ def _mixture(fitted: dict[str, Fitted], y: IntArray, supervision: Supervision) -
     for name, each in fitted.items():
         parts = [each.probabilities[val], *([each.unseen] if together and each.unseen is not None else [])]
         judged[name] = np.concatenate(parts)
-    return fit_mixture(judged, np.concatenate([*codes, *([y[train]] if together else [])]))
+    known = np.concatenate([*codes, *([y[train]] if together else [])])
+    return fit_mixture(judged, known, node_weights(supervision.class_weights, known))
 
 
 def _leaderboard(

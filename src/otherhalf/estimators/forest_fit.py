@@ -13,6 +13,7 @@ import torch
 from otherhalf.estimators.forest import Doubles, Forest
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.seeds import generator
+from otherhalf.training.class_weights import node_weights
 
 MANY_CLASSES = "The number of unique classes is greater"
 """Start of scikit-learn's warning that the labels may be numbers."""
@@ -23,7 +24,14 @@ STEP = 25
 
 
 def fit_extra_trees(
-    rows: FloatArray, codes: IntArray, classes: int, seed: int, *, trees: int = 300, leaf: int = 2
+    rows: FloatArray,
+    codes: IntArray,
+    classes: int,
+    seed: int,
+    *,
+    trees: int = 300,
+    leaf: int = 2,
+    class_weights: FloatArray | None = None,
 ) -> tuple[Forest, FloatArray]:
     """Fit extremely randomised trees (Geurts et al., 2006), each on rows drawn with replacement.
 
@@ -37,6 +45,7 @@ def fit_extra_trees(
         seed: Seed of the draws.
         trees: Number of trees.
         leaf: Least number of rows in a leaf.
+        class_weights: ``[C]`` weights of the classes; None where all rows count the same.
     """
     from sklearn.ensemble import ExtraTreesClassifier
 
@@ -51,11 +60,12 @@ def fit_extra_trees(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
         warnings.filterwarnings("ignore", message=MANY_CLASSES)
-        fitted.fit(rows, codes)
+        fitted.fit(rows, codes, _of_rows(class_weights, codes))
     present = fitted.classes_
     unseen = np.zeros((len(codes), classes), dtype=np.float32)
     unseen[:, present] = fitted.oob_decision_function_
-    unseen[unseen.sum(axis=1) == 0] = np.bincount(codes, minlength=classes) / len(codes)
+    weights = node_weights(class_weights, codes)
+    unseen[unseen.sum(axis=1) == 0] = np.bincount(codes, weights, minlength=classes) / len(codes)
     return _forest((_voting(each.tree_, present) for each in fitted.estimators_), classes), unseen
 
 
@@ -69,6 +79,7 @@ def fit_boosted_trees(
     *,
     iterations: int = 300,
     leaf: int = 20,
+    class_weights: FloatArray | None = None,
 ) -> Forest:
     """Fit gradient boosting over binned columns, and keep the iterations up to the best on validation rows.
 
@@ -81,6 +92,7 @@ def fit_boosted_trees(
         val_codes: Their class codes. Those of classes without training rows are not counted.
         iterations: Largest number of iterations; each adds one tree per class, or one for two classes.
         leaf: Least number of rows in a leaf.
+        class_weights: ``[C]`` weights of the classes; None where all rows count the same.
     """
     present = np.unique(codes)
     baseline = np.full(classes, -np.inf)
@@ -89,7 +101,8 @@ def fit_boosted_trees(
         return _forest((), classes, baseline)
     counted = np.isin(val_codes, present)
     judged = val_rows[counted], np.searchsorted(present, val_codes[counted])
-    fitted = _boosted(rows, codes, *judged, _random_state(seed), iterations, leaf)
+    weights = _of_rows(class_weights, codes), node_weights(class_weights, val_codes[counted])
+    fitted = _boosted(rows, codes, *judged, weights, _random_state(seed), iterations, leaf)
     # Two classes have one logit, that of the second: the softmax of 0 and z is the sigmoid of z.
     logits = present[1:] if len(present) == 2 else present
     baseline[logits] = fitted._baseline_prediction.ravel()
@@ -102,6 +115,7 @@ def _boosted(
     codes: IntArray,
     val_rows: FloatArray,
     val_columns: IntArray,
+    weights: tuple[FloatArray | None, FloatArray],
     random_state: int,
     iterations: int,
     leaf: int,
@@ -124,17 +138,22 @@ def _boosted(
         warnings.filterwarnings("ignore", message=MANY_CLASSES)
         while done < iterations and best > done - STEP:
             done = min(done + STEP, iterations)
-            fitted.set_params(max_iter=done).fit(rows, codes)  # goes on where it stopped
+            fitted.set_params(max_iter=done).fit(rows, codes, weights[0])  # goes on where it stopped
             if len(val_rows):
                 stages = fitted.staged_predict_proba(val_rows)
-                best = 1 + int(np.argmin([_log_loss(each, val_columns) for each in stages]))
+                best = 1 + int(np.argmin([_log_loss(each, val_columns, weights[1]) for each in stages]))
     del fitted._predictors[best:]
     return fitted
 
 
-def _log_loss(probabilities: Doubles, columns: IntArray) -> float:
+def _of_rows(class_weights: FloatArray | None, codes: IntArray) -> FloatArray | None:
+    # None, and not ones: scikit-learn computes with weights in another way, and the last bits would change.
+    return None if class_weights is None else node_weights(class_weights, codes)
+
+
+def _log_loss(probabilities: Doubles, columns: IntArray, weights: FloatArray) -> float:
     chosen = probabilities[np.arange(len(columns)), columns]
-    return float(-np.log(np.maximum(chosen, 1e-15)).mean())
+    return float(-(weights * np.log(np.maximum(chosen, 1e-15))).mean())
 
 
 def _random_state(seed: int) -> int:

@@ -27,6 +27,7 @@ from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.fields import one_of
 from otherhalf.system.seeds import generator
+from otherhalf.training.class_weights import ClassWeight
 from otherhalf.training.supervised import Supervision
 
 COEFFICIENT_NAMES = ("alpha", "beta", "gamma", "delta")
@@ -52,6 +53,9 @@ class GOALClassifier(NodeClassifier):
         refit: Whether to fit the chosen members once more, to training and validation nodes together (method
             ``kernel``). Then the validation score in the leaderboard is that of the choice, and the test
             score is not comparable with one without it.
+        class_weight: How much a node of each class counts: ``balanced`` (every class the same), or a
+            dictionary from classes to weights. The probabilities are then those of a world with such shares
+            of the classes. Default: every node the same.
         encoder: Encoder of the method ``embedding``, which it implies: ``auto``, or the name of a model
             (``gcn``, ``appnp``, ``structure``, …); a dictionary gives it options:
             ``{"kind": "appnp", "hidden": 128, "teleport": 0.2}``.
@@ -85,6 +89,7 @@ class GOALClassifier(NodeClassifier):
     ensemble: dict[str, Any] | None
     fast: bool
     refit: bool
+    class_weight: ClassWeight
     diagnosis_: Diagnosis
     missing_half_: MissingHalf | None
     encoder_share_: float
@@ -109,6 +114,7 @@ class GOALClassifier(NodeClassifier):
         ensemble: dict[str, Any] | None = None,
         fast: bool = False,
         refit: bool = False,
+        class_weight: ClassWeight = None,
         hidden: int | None = None,
         layers: int | None = None,
         dropout: float | None = None,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,7 @@ from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.fields import integer, one_of, setting
 from otherhalf.system.seeds import generator
 from otherhalf.training.checkpoint import History
+from otherhalf.training.class_weights import CLASS_WEIGHT, ClassWeight, by_name, node_weights
 from otherhalf.training.metrics import metric_named
 from otherhalf.training.supervised import Supervision
 
@@ -43,6 +45,7 @@ class LogisticSettings:
     columns: str = setting("graph", one_of(*COLUMNS))
     scaling: str = setting("auto", one_of(*SCALINGS))
     steps: int = setting(300, integer(1))
+    class_weight: Mapping[str, float] | str | None = setting(None, CLASS_WEIGHT, late=True)
 
 
 class LogisticClassifier(NodeClassifier):
@@ -56,6 +59,8 @@ class LogisticClassifier(NodeClassifier):
         device: ``cpu`` or ``cuda``; it is fitted on the CPU in any case.
         scaling: Scaling of the features: ``auto``, ``none``, ``row`` or ``standard``.
         steps: Largest number of steps of the solver.
+        class_weight: How much a node of each class counts: ``balanced`` (every class the same), or a
+            dictionary from classes to weights. Default: every node the same.
 
     After ``fit``: ``classes_``, ``settings_``, ``history_`` (without epochs), ``seconds_``.
     """
@@ -65,6 +70,7 @@ class LogisticClassifier(NodeClassifier):
     columns: str
     scaling: str
     steps: int
+    class_weight: ClassWeight
     _table: GraphTable
     _labels: tuple[IntArray, IntArray]  # the training nodes and their class codes
     _standard: tuple[FloatArray, FloatArray]  # mean and deviation of the columns
@@ -79,13 +85,14 @@ class LogisticClassifier(NodeClassifier):
         device: str = "cpu",
         scaling: str = "auto",
         steps: int = 300,
+        class_weight: ClassWeight = None,
     ) -> None:
         self._store(locals())
 
     def resolved_settings(self, data_set: str = "") -> LogisticSettings:
         """Return the settings of a fit of any graph; raise InputError if one of them is not allowed."""
         generator(self.seed)  # raises InputError if it is not a seed
-        settings = LogisticSettings(self.columns, self.scaling, self.steps)
+        settings = LogisticSettings(self.columns, self.scaling, self.steps, by_name(self.class_weight))
         check_settings(settings)
         return settings
 
@@ -100,11 +107,16 @@ class LogisticClassifier(NodeClassifier):
         deviation[deviation < 1e-6] = 1.0
         rows = (rows - mean) / deviation
         quality, y = metric_named(supervision.metric).quality, graph.y[split.val]
+        by_class = supervision.class_weights
+        taught = None if by_class is None else node_weights(by_class, labels[1])
+        judged = node_weights(by_class, y)
         best: tuple[tuple[float, float], tuple[FloatArray, FloatArray]] | None = None
         for strength in STRENGTHS:
-            weights = _fitted(rows[split.train], labels[1], graph.num_classes, strength, settings.steps)
+            weights = _fitted(
+                rows[split.train], labels[1], graph.num_classes, strength, settings.steps, taught
+            )
             p = _probabilities(rows[split.val], *weights)
-            likelihood = float(np.log(np.maximum(p[np.arange(len(y)), y], 1e-12)).mean())
+            likelihood = float((judged * np.log(np.maximum(p[np.arange(len(y)), y], 1e-12))).mean())
             value = (quality(p, y), likelihood)
             if best is None or value > best[0]:
                 best = value, weights
@@ -157,7 +169,12 @@ def _rows(
 
 
 def _fitted(
-    rows: FloatArray, codes: IntArray, classes: int, strength: float, steps: int
+    rows: FloatArray,
+    codes: IntArray,
+    classes: int,
+    strength: float,
+    steps: int,
+    weights: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the weights ``[F, C]`` and biases ``[C]`` of scikit-learn's logistic regression."""
     from sklearn.exceptions import ConvergenceWarning
@@ -166,7 +183,7 @@ def _fitted(
     fitted = LogisticRegression(C=strength, max_iter=steps)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # enough steps for a baseline
-        fitted.fit(rows, codes)
+        fitted.fit(rows, codes, weights)
     weight = np.zeros((rows.shape[1], classes), dtype=np.float32)
     bias = np.full(classes, -np.inf, dtype=np.float32)
     present = fitted.classes_

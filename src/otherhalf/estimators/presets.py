@@ -9,6 +9,7 @@ from otherhalf.errors import InputError
 from otherhalf.estimators.settings import EnsembleSettings, GOALSettings, Settings
 from otherhalf.nn.backbone import AUTO_TRUNK, Architecture
 from otherhalf.nn.models.registry import model_spec
+from otherhalf.training.class_weights import by_name
 from otherhalf.training.loop import TrainingSettings
 
 PRESETS = ("best", "paper")
@@ -172,6 +173,7 @@ OVERRIDES = (
     "k",
     "max_candidates",
     "ensemble",
+    "class_weight",
     *GOAL,
     *ARCHITECTURE,
     *TRAINING,
@@ -191,6 +193,8 @@ def with_overrides(settings: Settings, given: Mapping[str, Any]) -> Settings:
     complement, goal, kernel = settings.complement, settings.goal, settings.kernel
     if "scaling" in given:
         settings = replace(settings, scaling=given["scaling"])
+    if "class_weight" in given:
+        settings = replace(settings, class_weight=by_name(given["class_weight"]))
     if "encoder" in given:
         complement = replace(complement, encoder=_encoder(complement.encoder, given["encoder"]))
     if method == "kernel":

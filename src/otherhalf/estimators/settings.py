@@ -11,6 +11,7 @@ from otherhalf.nn.conv import COEFFICIENT_LIMIT
 from otherhalf.nn.inputs import SCALINGS
 from otherhalf.nn.models.registry import model_spec, resolve_options
 from otherhalf.system.fields import check, flag, integer, numbers, one_of, setting
+from otherhalf.training.class_weights import CLASS_WEIGHT
 from otherhalf.training.loop import TrainingSettings
 
 
@@ -78,6 +79,7 @@ class Settings:
     method: str = setting("embedding", one_of(*METHODS), late=True)
     kernel: KernelSettings = setting(factory=KernelSettings, late=True)
     ensemble: EnsembleSettings = setting(factory=EnsembleSettings, late=True)
+    class_weight: Mapping[str, float] | str | None = setting(None, CLASS_WEIGHT, late=True)
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ class BaselineSettings:
     architecture: Architecture = setting(factory=Architecture, name="shape")
     training: TrainingSettings = setting(factory=TrainingSettings)
     own_options: Mapping[str, Any] = setting(factory=dict, name="walks")
+    class_weight: Mapping[str, float] | str | None = setting(None, CLASS_WEIGHT, late=True)
 
 
 def check_settings(settings: Any) -> None:

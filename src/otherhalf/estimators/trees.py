@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.fields import integer, one_of, setting
 from otherhalf.system.seeds import generator
 from otherhalf.training.checkpoint import History
+from otherhalf.training.class_weights import CLASS_WEIGHT, ClassWeight, by_name
 from otherhalf.training.supervised import Supervision
 
 KINDS = ("extra", "boosted")
@@ -38,6 +40,7 @@ class TreesSettings:
     trees: int = setting(300, integer(1))
     leaf: int = setting(2, integer(1))
     columns: str = setting("graph", one_of(*COLUMNS), late=True)
+    class_weight: Mapping[str, float] | str | None = setting(None, CLASS_WEIGHT, late=True)
 
 
 class TreesClassifier(NodeClassifier):
@@ -55,6 +58,8 @@ class TreesClassifier(NodeClassifier):
         trees: Number of trees; of ``boosted``, the largest number of iterations.
         leaf: Least number of training nodes in a leaf.
         columns: ``graph``: all columns of the table; ``own``: those of the node's own features.
+        class_weight: How much a node of each class counts: ``balanced`` (every class the same), or a
+            dictionary from classes to weights. Default: every node the same.
 
     After ``fit``: ``classes_``, ``settings_``, ``history_`` (without epochs), ``seconds_``.
     """
@@ -66,6 +71,7 @@ class TreesClassifier(NodeClassifier):
     trees: int
     leaf: int
     columns: str
+    class_weight: ClassWeight
     _table: GraphTable
     _forest: Forest
     _labels: tuple[IntArray, IntArray]  # the training nodes and their class codes
@@ -81,13 +87,16 @@ class TreesClassifier(NodeClassifier):
         trees: int = 300,
         leaf: int = 2,
         columns: str = "graph",
+        class_weight: ClassWeight = None,
     ) -> None:
         self._store(locals())
 
     def resolved_settings(self, data_set: str = "") -> TreesSettings:
         """Return the settings of a fit of any graph; raise InputError if one of them is not allowed."""
         generator(self.seed)  # raises InputError if it is not a seed
-        settings = TreesSettings(self.kind, self.scaling, self.trees, self.leaf, self.columns)
+        settings = TreesSettings(
+            self.kind, self.scaling, self.trees, self.leaf, self.columns, by_name(self.class_weight)
+        )
         check_settings(settings)
         return settings
 
@@ -102,11 +111,16 @@ class TreesClassifier(NodeClassifier):
         prepared.derived["table"] = rows
         tabled = time.perf_counter()
         taught = rows[split.train], codes, classes, self.seed
+        by_class = supervision.class_weights
         if settings.kind == "extra":
-            forest, _ = fit_extra_trees(*taught, trees=settings.trees, leaf=settings.leaf)
+            forest, _ = fit_extra_trees(
+                *taught, trees=settings.trees, leaf=settings.leaf, class_weights=by_class
+            )
         else:
             judged = rows[split.val], y[split.val]
-            forest = fit_boosted_trees(*taught, *judged, iterations=settings.trees, leaf=settings.leaf)
+            forest = fit_boosted_trees(
+                *taught, *judged, iterations=settings.trees, leaf=settings.leaf, class_weights=by_class
+            )
         seconds = {"table": tabled - started, "train": time.perf_counter() - tabled}
         learned = {
             "_table": table,

@@ -32,12 +32,14 @@ class Supervision:
         seed: Seed of weights, dropout and samples.
         metric: Name of the metric that the validation nodes select by.
         monitor: Keeps the state of the stages, and is given their progress.
+        class_weights: ``[C]``: how much a node of each class counts; None where all count the same.
     """
 
     split: Split
     seed: int = 0
     metric: str = "accuracy"
     monitor: Monitor = SILENT
+    class_weights: FloatArray | None = None
 
 
 def check_trainable(graph: Graph, split: Split) -> None:
@@ -73,7 +75,7 @@ def fit_supervised(
         arguments: What it is called with; if the first are node inputs with labels, those of train only.
         graph: The graph; only the labels of train and val nodes are read.
         settings: Learning rate, decay, length and patience.
-        supervision: Split, metric and monitor.
+        supervision: Split, metric, monitor and weights of the classes.
         stage: Name of this training among the stages of a fit.
     """
     split = supervision.split
@@ -86,13 +88,15 @@ def fit_supervised(
     train_nodes, val_nodes = (torch.from_numpy(np.array(p)).to(device) for p in (split.train, split.val))
     val_labels = torch.from_numpy(val_codes).to(device)
     quality = metric_named(supervision.metric).quality_of_logits
+    weight = _as_tensor(supervision.class_weights, device)
 
     def loss(batch: Tensor) -> Tensor:
-        return _loss(module, arguments, train_labels, batch)
+        return _loss(module, arguments, train_labels, batch, weight)
 
     def score() -> tuple[float, float]:
         logits = module(*arguments)[val_nodes]
-        return quality(logits.cpu().numpy(), val_codes), -float(F.cross_entropy(logits, val_labels))
+        likelihood = -float(F.cross_entropy(logits, val_labels, weight=weight))
+        return quality(logits.cpu().numpy(), val_codes), likelihood
 
     return train(module, loss, [train_nodes], score, settings, stage=stage, monitor=supervision.monitor)
 
@@ -105,6 +109,7 @@ def fit_epochs(
     nodes: IntArray,
     stage: str = "classifier",
     monitor: Monitor = SILENT,
+    class_weights: FloatArray | None = None,
 ) -> History:
     """Train a classifier by cross-entropy on these nodes for all epochs of the settings; nothing is selected.
 
@@ -116,27 +121,35 @@ def fit_epochs(
         nodes: The labelled nodes to learn from.
         stage: Name of this training among the stages of a fit.
         monitor: Checkpoint and progress of the stage.
+        class_weights: ``[C]`` weights of the classes; None where all nodes count the same.
     """
     device = next(module.parameters()).device
+    weight = _as_tensor(class_weights, device)
     labels = torch.full((graph.num_nodes,), UNKNOWN)
     labels[np.array(nodes)] = torch.from_numpy(graph.y[nodes])
     labels, batch = labels.to(device), torch.from_numpy(np.array(nodes)).to(device)
 
     def loss(part: Tensor) -> Tensor:
-        return _loss(module, arguments, labels, part)
+        return _loss(module, arguments, labels, part, weight)
 
     return train(
         module, loss, [batch], lambda: (0.0,), settings, stage=stage, monitor=monitor, keep_last=True
     )
 
 
-def _loss(module: nn.Module, arguments: tuple[Any, ...], labels: Tensor, batch: Tensor) -> Tensor:
+def _as_tensor(weights: FloatArray | None, device: torch.device) -> Tensor | None:
+    return None if weights is None else torch.from_numpy(weights).to(device)
+
+
+def _loss(
+    module: nn.Module, arguments: tuple[Any, ...], labels: Tensor, batch: Tensor, weight: Tensor | None
+) -> Tensor:
     """Return the cross-entropy of a batch; with labels among the inputs, of a random part of it."""
     if shows_labels(arguments):
         hidden = torch.rand(len(batch), device=batch.device) < HIDDEN_SHARE
         batch = batch[hidden] if bool(hidden.any()) else batch
         arguments = (arguments[0].hiding(batch), *arguments[1:])
-    return F.cross_entropy(module(*arguments)[batch], labels[batch])
+    return F.cross_entropy(module(*arguments)[batch], labels[batch], weight=weight)
 
 
 def shows_labels(arguments: tuple[Any, ...]) -> bool:

@@ -52,6 +52,7 @@ class BoostedTreesMember(Member):
                 seed_of(supervision.seed, index),
                 *nothing,
                 iterations=max(1, len(forest.roots) // trees),
+                class_weights=supervision.class_weights,
             )
             for index, forest in enumerate(self.forests)
         ]
@@ -101,6 +102,7 @@ def fit_boosted(view: GraphView, supervision: Supervision, plan: Plan) -> Fitted
             seed_of(supervision.seed, index),
             rows[val],
             view.graph.y[val],
+            class_weights=supervision.class_weights,
         )
         forests.append(forest)
         if unseen is not None:

@@ -74,12 +74,7 @@ def train_replicas(
     unseen = None if plan.folds is None else np.empty((len(split.train), graph.num_classes), np.float32)
     for index in range(plan.count):
         held_out = np.zeros(len(split.train), bool) if plan.folds is None else plan.folds == index
-        part = Supervision(
-            Split(split.train[~held_out], split.val, split.test),
-            supervision.seed,
-            supervision.metric,
-            supervision.monitor,
-        )
+        part = replace(supervision, split=Split(split.train[~held_out], split.val, split.test))
         shown = _hiding(arguments, split.train[held_out])
         with seeded(seed_of(supervision.seed, index)):
             module = build()
@@ -108,7 +103,7 @@ def train_again(
         arguments: What it is called with.
         graph: The graph; only labels of ``nodes`` are read.
         training: Learning rate and decay.
-        supervision: Seed and monitor.
+        supervision: Seed, monitor and weights of the classes.
         nodes: Training and validation nodes.
         histories: Histories of the trainings that selected.
         stage: Name of the member among the stages of a fit.
@@ -119,7 +114,14 @@ def train_again(
         with seeded(seed_of(supervision.seed, index)):
             module = build()
             fit_epochs(
-                module, arguments, graph, settings, nodes, f"again-{stage}-{index}", supervision.monitor
+                module,
+                arguments,
+                graph,
+                settings,
+                nodes,
+                f"again-{stage}-{index}",
+                supervision.monitor,
+                supervision.class_weights,
             )
         modules.append(module)
     return modules

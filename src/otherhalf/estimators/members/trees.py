@@ -36,7 +36,7 @@ class TreesMember(Member):
 
     def again(self, view: GraphView, supervision: Supervision, histories: list[History]) -> TreesMember:
         """Return new trees over the same table."""
-        return _fitted(self.table, table_rows(self.table, view), view, supervision.seed)[0]
+        return _fitted(self.table, table_rows(self.table, view), view, supervision)[0]
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the arrays of the table and of the trees."""
@@ -55,15 +55,21 @@ def fit_trees(view: GraphView, supervision: Supervision) -> Fitted:
     started = time.perf_counter()
     table = GraphTable.fit(view.graph, supervision.seed)
     rows = table_rows(table, view)
-    member, unseen = _fitted(table, rows, view, supervision.seed)
+    member, unseen = _fitted(table, rows, view, supervision)
     return Fitted(member, member.forest.probabilities(rows), unseen, time.perf_counter() - started, {})
 
 
 def _fitted(
-    table: GraphTable, rows: FloatArray, view: GraphView, seed: int
+    table: GraphTable, rows: FloatArray, view: GraphView, supervision: Supervision
 ) -> tuple[TreesMember, FloatArray]:
     labels = view.labels
-    forest, unseen = fit_extra_trees(rows[labels.nodes], labels.codes, labels.classes, seed)
+    forest, unseen = fit_extra_trees(
+        rows[labels.nodes],
+        labels.codes,
+        labels.classes,
+        supervision.seed,
+        class_weights=supervision.class_weights,
+    )
     return TreesMember(table, forest), unseen
 
 
