@@ -20,6 +20,7 @@ from otherhalf.system.graph_checks import (
     checked_ids,
     checked_indices,
     checked_labels,
+    featureless,
     simple_edges,
     summed_weights,
 )
@@ -28,6 +29,8 @@ from otherhalf.system.relations import Relations, checked_relations
 if TYPE_CHECKING:
     import networkx as nx
     from torch_geometric.data import Data
+
+    from otherhalf.data.reading import Reading
 
 Direction = Literal["given", "reversed", "undirected"]
 """The direction of the edges: from source to target, from target to source, or both."""
@@ -75,7 +78,8 @@ class Graph(Frozen):
         edges: ``[2, E]`` node indices. Self loops and repeated edges are dropped and counted in
             :attr:`dropped_self_loops` and :attr:`dropped_repeats`. Undirected edges are kept once, with
             ``source < target``; both orders of one pair count as one edge and a repeat.
-        x: ``[N, D]`` features, dense or scipy sparse; sparse stays sparse. Kept as float32.
+        x: ``[N, D]`` features, dense or scipy sparse; sparse stays sparse. Kept as float32. ``None`` for
+            nodes without features: they get a column of ones, and N is the number of ``y`` or ``ids``.
         y: ``[N]`` labels: integers or text. −1, NaN, None and the empty string mean unknown. ``None`` for a
             graph without labels.
         directed: Whether to keep the direction of the edges.
@@ -89,6 +93,7 @@ class Graph(Frozen):
         relations: ``[E]`` name of the relation of each edge as it is given, such as "cites"; None, NaN and
             the empty string for none. An edge that is given in two relations is one edge, and in both.
             ``None`` for a graph whose edges are of one kind.
+        reading: How the tables of the graph were read, if it comes from tables; a model keeps it.
 
     After construction ``y`` holds codes ``0 … C−1`` (:data:`UNKNOWN` = −1), ``classes`` the labels, and
     ``relations`` a :class:`~otherhalf.system.relations.Relations`.
@@ -104,11 +109,12 @@ class Graph(Frozen):
     name: str = ""
     weights: FloatArray | None = None
     relations: Relations | None = None
+    reading: Reading | None = None
     dropped_self_loops: int = field(default=0, init=False)
     dropped_repeats: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        x = checked_features(self.x)
+        x = checked_features(featureless(self.y, self.ids) if self.x is None else self.x)
         n = x.shape[0]
         y, classes = checked_labels(self.y, self.classes, n)
         edges, self_loops, repeats = simple_edges(self.edges, n, self.directed)

@@ -35,7 +35,7 @@ def test_data_comes_after_the_commands_own_arguments_and_tables_last():
         *("model", "data", "seed"),
         *("id", "label", "features", "source", "target", "directed"),
         *("unknown_edges", "split_column", "split_time", "weight", "no_weight"),
-        *("relation", "no_relation"),
+        *("relation", "no_relation", "exclude", "kinds"),
     ]
     assert sizes.__name__ == "sizes"
     assert sizes.__doc__ == "Print the sizes of a graph."

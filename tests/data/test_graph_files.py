@@ -8,8 +8,8 @@ import pytest
 
 from otherhalf.data import graph_files
 from otherhalf.data.graph_files import is_graph_file, read_graph_file
+from otherhalf.data.reading import Columns
 from otherhalf.data.source import open_data
-from otherhalf.data.tables import Columns
 from otherhalf.errors import InputError
 
 
@@ -29,7 +29,7 @@ def check(graph, ids=("ann", "bob", "cy")):
     assert graph.undirected_edges.T.tolist() == [[0, 1], [1, 2]]
 
 
-TEAM = Columns(label="team")
+TEAM = Columns(label="team", encode=False)
 
 
 class TestGraphML:

@@ -1,10 +1,13 @@
 """Predictions as a table: one row per node, in every format, written completely or not at all."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from otherhalf.data.predictions import write_predictions
+from otherhalf.data.reading import Columns, Reading
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
 
@@ -65,10 +68,14 @@ class TestWhatIsKnown:
 
     LABELLED = Graph(edges=[[0, 1], [1, 2]], x=np.eye(3), y=["red", "", "blue"])
 
+    def read(self, id_name):
+        """The graph as if it came from a table whose ids have this name."""
+        return replace(self.LABELLED, reading=Reading(Columns(id=id_name), None))
+
     def test_label_part_and_set(self, tmp_path):
         parts = Split([0], [2], [])
-        options = {"id_name": "paper", "split": parts, "sets": ["red", "blue|red", "red"]}
-        write_predictions(tmp_path / "p.csv", self.LABELLED, LABELS, PROBABILITIES, CLASSES, **options)
+        options = {"split": parts, "sets": ["red", "blue|red", "red"]}
+        write_predictions(tmp_path / "p.csv", self.read("paper"), LABELS, PROBABILITIES, CLASSES, **options)
         assert (tmp_path / "p.csv").read_text().splitlines() == [
             "paper,prediction,confidence,label,part,set,p_blue,p_red",
             "0,red,0.75,red,train,red,0.25,0.75",
@@ -88,7 +95,7 @@ class TestWhatIsKnown:
 
     def test_an_id_named_as_another_column(self, tmp_path):
         for name in ("prediction", "p_red", "label"):
-            write_predictions(tmp_path / "p.csv", self.LABELLED, LABELS, PROBABILITIES, CLASSES, id_name=name)
+            write_predictions(tmp_path / "p.csv", self.read(name), LABELS, PROBABILITIES, CLASSES)
             header = (tmp_path / "p.csv").read_text().splitlines()[0]
             assert header == "id,prediction,confidence,label,p_blue,p_red"
 

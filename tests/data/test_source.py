@@ -21,7 +21,7 @@ NAMED = {"label": "team", "source": "from", "target": "to"}
 
 
 def test_tables_with_named_columns(tables):
-    graph = open_data(tables, Columns(id="who", features="age", **NAMED))
+    graph = open_data(tables, Columns(id="who", features="age", encode=False, **NAMED))
     assert graph.ids.tolist() == ["ann", "bob", "cy"]
     assert graph.x.tolist() == [[30], [40], [50]]
     assert graph.classes[graph.y].tolist() == ["a", "b", "a"]

@@ -31,7 +31,7 @@ def files(tmp_path):
 
 class TestDefaults:
     def test_id_label_features_and_edges(self, files):
-        graph = read_tables(*files(), name="mine")
+        graph = read_tables(*files(), name="mine", encode=False)
         assert graph.ids.tolist() == [10, 20, 30]
         assert graph.x.tolist() == [[1.5, 0], [2.5, 1], [3.5, 0]]
         assert (graph.y.tolist(), graph.classes.tolist()) == ([1, 0, -1], ["blue", "red"])
@@ -42,7 +42,7 @@ class TestDefaults:
         assert read_tables(*files(), directed=True).edges.tolist() == [[0, 2], [1, 1]]
 
     def test_without_a_column_id_the_first_is_the_id(self, files):
-        graph = read_tables(*files("paper,a\n10,1\n20,2\n30,3\n"))
+        graph = read_tables(*files("paper,a\n10,1\n20,2\n30,3\n"), encode=False)
         assert (graph.ids.tolist(), graph.x.tolist()) == ([10, 20, 30], [[1], [2], [3]])
         assert graph.num_classes == 0
 
@@ -52,7 +52,7 @@ class TestDefaults:
     def test_columns_that_are_not_numeric_are_named_in_one_warning(self, files):
         paths = files("id,title,a,when\n10,x,1,2020-01-01\n20,y,2,2020-01-02\n30,z,3,2020-01-03\n")
         with pytest.warns(UserWarning, match="the columns title, when are not numeric") as caught:
-            graph = read_tables(*paths)
+            graph = read_tables(*paths, encode=False)
         assert len(caught) == 1
         assert caught[0].filename == __file__
         assert graph.num_features == 1
@@ -62,7 +62,7 @@ class TestDefaults:
         pd.DataFrame({"id": [10, 20], "a": [1, 2]}).to_csv(nodes)
         pd.DataFrame({"from": [10], "to": [20]}).to_csv(edges)
         with pytest.warns(UserWarning, match="Unnamed: 0"):
-            graph = read_tables(nodes, edges)
+            graph = read_tables(nodes, edges, encode=False)
         assert (graph.x.tolist(), graph.edges.tolist()) == ([[1], [2]], [[0], [1]])
 
     def test_a_first_column_without_name_can_be_the_id(self, files):
@@ -104,7 +104,7 @@ class TestUnknownEdges:
     def test_added_nodes_have_no_label_and_median_features(self, files):
         notes = []
         paths = files(edges="from,to\n10,20\n10,99\n98.0,99\n")
-        graph = read_tables(*paths, unknown_edges="add", notes=notes)
+        graph = read_tables(*paths, unknown_edges="add", encode=False, notes=notes)
         assert graph.ids.tolist() == [10, 20, 30, 98, 99]
         assert graph.y.tolist() == [1, 0, -1, -1, -1]
         assert graph.x[3:].tolist() == [[2.5, 0], [2.5, 0]]
@@ -131,6 +131,7 @@ class TestNamedColumns:
                 target="end",
                 weight="weight",
                 directed=True,
+                encode=False,
             )
         assert graph.ids.tolist() == ["u", "v"]
         assert graph.x.tolist() == [[3, 1], [6, 4]]
@@ -138,7 +139,8 @@ class TestNamedColumns:
         assert (graph.edges.tolist(), graph.weights.tolist()) == ([[1], [0]], [0.5])
 
     def test_features_as_comma_separated_text(self, files):
-        assert read_tables(*files(), features="b, a").x.tolist() == [[0, 1.5], [1, 2.5], [0, 3.5]]
+        graph = read_tables(*files(), features="b, a", encode=False)
+        assert graph.x.tolist() == [[0, 1.5], [1, 2.5], [0, 3.5]]
 
     def test_one_named_end_leaves_the_first_other_column(self, files):
         paths = files(edges="weight,here,there\n10,20,30\n")
@@ -246,14 +248,15 @@ class TestFeatures:
         pd.DataFrame({"id": ["u", "v"], "a": [True, None]}).to_parquet(nodes)
         pd.DataFrame({"s": ["u"], "t": ["v"]}).to_parquet(edges)
         with pytest.raises(InputError, match="the feature 'a' of the node 'v' is empty or NaN"):
-            read_tables(nodes, edges)
+            read_tables(nodes, edges, encode=False)
 
     @pytest.mark.parametrize("values", [["0.5", "2"], pd.array([1, 2], dtype="Int64")], ids=str)
     def test_numbers_kept_otherwise_are_numbers_when_asked_for(self, tmp_path, values):
         nodes, edges = tmp_path / "n.parquet", tmp_path / "e.parquet"
         pd.DataFrame({"id": ["u", "v"], "a": values}).to_parquet(nodes)
         pd.DataFrame({"s": ["u"], "t": ["v"]}).to_parquet(edges)
-        assert read_tables(nodes, edges, features="a").x.ravel().tolist() == [float(v) for v in values]
+        graph = read_tables(nodes, edges, features="a", encode=False)
+        assert graph.x.ravel().tolist() == [float(v) for v in values]
 
 
 def refusal(paths, **options):
@@ -290,8 +293,12 @@ class TestRefusals:
                 {"label": "kind"},
                 "its first column is the label 'kind': name the column of node ids",
             ),
-            ({"nodes": "id\n10\n"}, {}, "nodes.csv has no numeric column for the features"),
-            ({"nodes": "id,label,t\n10,1,x\n"}, {}, "no numeric column .* (its columns are id, label, t)"),
+            ({"nodes": "id\n10\n"}, {"encode": False}, "nodes.csv has no numeric column for the features"),
+            (
+                {"nodes": "id,label,t\n10,1,x\n"},
+                {"encode": False},
+                "no numeric column .* (its columns are id, label, t)",
+            ),
             ({"edges": "s\n10\n"}, {}, "has only the column 's': an edge needs two, source and target"),
             ({"edges": "10,20\n20,30\n"}, {}, "the first line of .*edges.csv is the edge 10, 20, not column"),
             ({"nodes": "id,a\n10,1\n,2\n ,3\n"}, {}, "nodes.csv: the id 'id' is empty in row 2 (2 in all)"),
@@ -325,19 +332,27 @@ class TestRefusals:
             ({"edges": "s,t\n10,10\n20,20\n"}, {}, "the graph has no edges (2 self loops were dropped)"),
             (
                 {"nodes": "id,a,b\nu,1,2\nv,1,\nw,,1\n"},
-                {},
+                {"encode": False},
                 "the feature 'b' of the node 'v' is empty or NaN (2 such",
             ),
-            ({"nodes": "id,a\nu,1\nv,NaN\n"}, {}, "the feature 'a' of the node 'v' is empty or NaN"),
-            ({"nodes": "id,a\nu,1\nv,inf\n"}, {}, "the feature 'a' of the node 'v' is infinite or too large"),
+            (
+                {"nodes": "id,a\nu,1\nv,NaN\n"},
+                {"encode": False},
+                "the feature 'a' of the node 'v' is empty or NaN",
+            ),
+            (
+                {"nodes": "id,a\nu,1\nv,inf\n"},
+                {"encode": False},
+                "the feature 'a' of the node 'v' is infinite or too large",
+            ),
             (
                 {"nodes": "id,a\nu,1\nv,1e300\n"},
-                {},
+                {"encode": False},
                 "the feature 'a' of the node 'v' is infinite or too large",
             ),
             (
                 {"nodes": "id,a\nu,1\nv,big\nw,huge\n"},
-                {"features": "a"},
+                {"features": "a", "encode": False},
                 "nodes.csv: the feature column 'a' holds 'big', which is not a number (row 2)",
             ),
         ],
@@ -349,7 +364,9 @@ class TestRefusals:
     def test_dates_are_no_numbers(self, files, tmp_path):
         path = tmp_path / "n.parquet"
         pd.DataFrame({"id": [10], "when": pd.to_datetime(["2020-01-01"])}).to_parquet(path)
-        assert "the feature column 'when' holds '2020-01-01" in refusal((path, files()[1]), features="when")
+        assert "the feature column 'when' holds '2020-01-01" in refusal(
+            (path, files()[1]), features="when", encode=False
+        )
 
     def test_long_lists_of_columns_are_cut(self, files):
         header = ",".join(["id", *(f"c{i}" for i in range(30))])
@@ -374,7 +391,7 @@ def test_what_pandas_writes_is_read_back(tmp_path, data):
     nodes, edges = tmp_path / "n.csv", tmp_path / "e.csv"
     pd.DataFrame({"key": ids, "value": x}).to_csv(nodes, index=False)
     pd.DataFrame([(ids[s], ids[t]) for s, t in ends], columns=["S", "T"]).to_csv(edges, index=False)
-    graph = read_tables(nodes, edges, directed=True)
+    graph = read_tables(nodes, edges, directed=True, encode=False)
     assert graph.ids.tolist() == ids
     assert graph.x.ravel().tolist() == np.array(x, dtype=np.float32).tolist()
     assert {tuple(pair) for pair in graph.edges.T.tolist()} == {(s, t) for s, t in ends if s != t}

@@ -74,7 +74,6 @@ FEATURES = {
     "array": GRAPH.x,
     "list": GRAPH.x.tolist(),
     "tensor": torch.tensor(np.array(GRAPH.x)),
-    "table": pd.DataFrame(np.array(GRAPH.x), columns=["id", "label", "node", "class"], index=range(9, 89)),
 }
 EDGE_FORMS = {
     "[2, E]": EDGES,
@@ -89,11 +88,21 @@ EDGE_FORMS = {
 
 @pytest.mark.parametrize("x", FEATURES.values(), ids=FEATURES)
 def test_features_in_every_form_are_the_same_graph(x):
-    """The rows of a table are the nodes, and no name of a column has a meaning beside y."""
     assert read_given(x, {"y": GRAPH.y, "edge_index": EDGES}).fingerprint == GRAPH.fingerprint
     assert read_given(None, {"X": x, "edge_index": EDGES}).unlabelled_fingerprint == (
         GRAPH.unlabelled_fingerprint
     )
+
+
+def test_a_table_is_read_by_the_kinds_of_its_columns():
+    """Its rows are the nodes, and no name of a column has a meaning beside y."""
+    table = pd.DataFrame(np.array(GRAPH.x), columns=["id", "label", "node", "class"], index=range(9, 89))
+    graph = read_given(table.assign(city=["Bonn", "Rome"] * 40), {"y": GRAPH.y, "edge_index": EDGES})
+    assert (graph.edges.tolist(), graph.y.tolist()) == (EDGES.tolist(), GRAPH.y.tolist())
+    assert graph.reading.encoding.names == ("id", "label", "node", "class", "city=Bonn", "city=Rome")
+    assert np.allclose(graph.x[:, :4], (GRAPH.x - GRAPH.x.mean(axis=0)) / GRAPH.x.std(axis=0), atol=1e-5)
+    again = read_given(table[:3].assign(city="Oslo"), {"edge_index": [[0], [1]]}, graph.reading)
+    assert np.array_equal(again.x[:, :4], graph.x[:3, :4])
 
 
 @pytest.mark.parametrize("edges", EDGE_FORMS.values(), ids=EDGE_FORMS)

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 import torch
 
 from otherhalf import GOALClassifier, Graph, InputError, Split, load, split
+from otherhalf.data.reading import Columns, Reading
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators.run_folder import fit_into, summary
 from otherhalf.training import loop
@@ -161,7 +162,8 @@ class TestFinished:
     def test_the_columns_of_the_predictions(self, finished, tmp_path):
         header = (finished[0] / "predictions.csv").read_text().splitlines()[0]
         assert header == "id,prediction,confidence,label,part,p_0,p_1,p_2"
-        fit_into(quick(epochs=1), GRAPH, SPLIT, tmp_path, id_name="paper")
+        read = replace(GRAPH, reading=Reading(Columns(id="paper", encode=False), None))
+        fit_into(quick(epochs=1), read, SPLIT, tmp_path)
         assert (
             (tmp_path / "predictions.csv").read_text().startswith("paper,prediction,confidence,label,part,")
         )

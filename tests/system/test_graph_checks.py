@@ -118,6 +118,15 @@ class TestFeatures:
     def test_truth_values_are_zero_and_one(self):
         assert graph(x=[[True], [False], [True]]).x.tolist() == [[1.0], [0.0], [1.0]]
 
+    @pytest.mark.parametrize("x", [None, np.zeros((3, 0)), sp.csr_matrix((3, 0))], ids=repr)
+    def test_nodes_without_features_have_a_column_of_ones(self, x):
+        assert graph(x=x, y=[0, 1, 0]).x.tolist() == [[1.0], [1.0], [1.0]]
+        assert graph(x=x, ids=["u", "v", "w"]).x.tolist() == [[1.0], [1.0], [1.0]]
+
+    def test_nodes_without_features_must_be_counted_somehow(self):
+        with pytest.raises(InputError, match="neither features, labels nor ids say how many nodes there are"):
+            graph(x=None)
+
     def test_stored_zeros_are_dropped(self):
         assert graph(x=sp.csr_matrix(([0.0, 2.0], [0, 0], [0, 1, 2, 2]), shape=(3, 1))).x.nnz == 1
 
@@ -126,11 +135,9 @@ class TestFeatures:
         [
             ([1.0, 2.0, 3.0], r"the features have the shape \(3,\): give one row per node"),
             (np.zeros((0, 4)), "the graph has no nodes"),
-            (np.zeros((3, 0)), "the nodes have no features: give at least one numeric feature column"),
             ([["a"], ["b"], ["c"]], "not numbers: give numeric columns only"),
             ([[1j], [1j], [1j]], "the features are complex128, not numbers"),
             ([[1.0], [2.0, 3.0], [4.0]], "the features have rows of different lengths"),
-            (None, r"the features have the shape \(\)"),
             (
                 [[1.0, 2.0], [1.0, np.nan], [np.inf, 2.0]],
                 "2 feature value.*first at node 1, column 1: fill them in",

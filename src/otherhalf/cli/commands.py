@@ -235,9 +235,7 @@ def fit(
         quick = GOALClassifier(preset, seed=seed, fast=True).estimate(graph, parts)
         say(f"With --fast it would be {quick.duration}, with fewer and simpler models.")
     with progress() as on_step:
-        result = fit_into(
-            model, graph, parts, out, resume=resume, on_step=on_step, id_name=open_graph.id_name
-        )
+        result = fit_into(model, graph, parts, out, resume=resume, on_step=on_step)
     print_result({**result, "estimate": estimate.to_dict()}, summary(result), as_json)
 
 

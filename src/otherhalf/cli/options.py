@@ -45,7 +45,21 @@ ClassWeight = Annotated[
 Preset = Annotated[str, typer.Option(help="best, or paper: the settings of the paper.")]
 Id = Annotated[str | None, typer.Option("--id", help="Tables: id column of the node table.")]
 Label = Annotated[str | None, typer.Option(help="Tables: label column.")]
-Features = Annotated[str | None, typer.Option(help="Tables: feature columns, separated by commas.")]
+Features = Annotated[
+    str | None,
+    typer.Option(help="Tables: feature columns, separated by commas; * stands for any characters."),
+]
+Exclude = Annotated[
+    str | None,
+    typer.Option(help="Tables: columns to leave out, separated by commas; * stands for any characters."),
+]
+Kinds = Annotated[
+    str | None,
+    typer.Option(
+        help="Tables: kinds of columns, as in ast_*=number,city=category: number, category, boolean, date, "
+        "text, tags, or id (left out). Default: inferred from the cells."
+    ),
+]
 Source = Annotated[str | None, typer.Option(help="Tables: source column of the edge table.")]
 Target = Annotated[str | None, typer.Option(help="Tables: target column of the edge table.")]
 Directed = Annotated[bool, typer.Option("--directed", help="Tables, folders: keep the direction of edges.")]
@@ -99,16 +113,11 @@ class OpenGraph:
     data: str
     columns: Any
 
-    def __call__(self) -> Any:
-        """Return the graph."""
+    def __call__(self, reading: Any = None) -> Any:
+        """Return the graph; the reading of a fit is applied to tables again."""
         from otherhalf.data.source import open_data
 
-        return open_data(self.data, self.columns)
-
-    @property
-    def id_name(self) -> str:
-        """Name of the column of ids, for tables that are written."""
-        return self.columns.id or "id"
+        return open_data(self.data, self.columns, reading)
 
 
 def _about_tables(
@@ -125,6 +134,8 @@ def _about_tables(
     no_weight: NoWeight = False,
     relation: Relation = None,
     no_relation: NoRelation = False,
+    exclude: Exclude = None,
+    kinds: Kinds = None,
 ) -> None:
     """Declare the options about tables once, for all commands that take DATA."""
 

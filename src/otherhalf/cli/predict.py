@@ -52,6 +52,7 @@ def predict(
     """Predict the classes of nodes of the fitted graph, or of that graph with nodes and edges added."""
     set_threads(threads)
     from otherhalf.data.predictions import write_predictions
+    from otherhalf.data.reading import AS_NUMBERS
     from otherhalf.data.table_writer import check_table_file
     from otherhalf.estimators.conformal import as_text
     from otherhalf.estimators.goal import GOALClassifier
@@ -63,7 +64,7 @@ def predict(
     check_table_file(out)  # before the computation, not after it
     fitted = GOALClassifier.load(model)
     fitted.device = device
-    graph = open_graph()
+    graph = open_graph(fitted.reading_ or AS_NUMBERS)
     wanted = _wanted(graph, fitted, nodes)
     probabilities = fitted.predict_proba(graph)
     labels = fitted.classes_[fitted.decide(probabilities, limit)]
@@ -75,7 +76,6 @@ def predict(
         labels,
         probabilities,
         fitted.classes_,
-        id_name=open_graph.id_name,
         sets=texts,
         nodes=wanted.mask,
     )

@@ -12,7 +12,8 @@ import pandas as pd
 from otherhalf.data.files.database import MARK
 from otherhalf.data.files.table import UNNAMED, MemoryTable
 from otherhalf.data.notes import hand_over
-from otherhalf.data.tables import Columns, graph_of_tables
+from otherhalf.data.reading import Columns, Reading
+from otherhalf.data.tables import graph_of_tables
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 
@@ -32,8 +33,12 @@ def from_frames(
     split_time: str | None = None,
     weight: str | bool | None = None,
     relation: str | bool | None = None,
+    exclude: Sequence[str] | str | None = None,
+    kinds: Mapping[str, str] | str | None = None,
+    encode: bool = True,
     name: str = "",
     notes: list[str] | None = None,
+    reading: Reading | None = None,
 ) -> Graph:
     """Return the graph of a table of nodes and a table of edges that are in memory.
 
@@ -58,28 +63,21 @@ def from_frames(
         split_time: Column with the time of every node.
         weight: Column of the weights of the edges; ``False`` for none.
         relation: Column of the relations of the edges; ``False`` for none.
+        exclude: Columns that are not features.
+        kinds: Kinds of columns that should not be inferred.
+        encode: Whether columns become features by their kinds.
         name: Name of the graph.
         notes: List to which the decisions are added; default: each is a warning.
+        reading: The reading of an earlier graph, which is applied again.
     """
-    found: list[str] = []
+    columns, found = Columns.among(locals()), list[str]()
+    if id is None and reading is not None:
+        id = reading.columns.id
     node_table = MemoryTable("the node table", _nodes(_as_pandas(nodes, "the node table"), id), found)
     edge_tables = [
         MemoryTable(what, _edges(_as_pandas(table, what)), found) for what, table in _named(edges).items()
     ]
-    columns = Columns(
-        id,
-        label,
-        features,
-        source,
-        target,
-        directed,
-        unknown_edges,
-        split_column,
-        split_time,
-        weight,
-        relation,
-    )
-    graph = graph_of_tables(node_table, edge_tables, columns, name, found)
+    graph = graph_of_tables(node_table, edge_tables, columns, name, found, reading)
     hand_over(found, notes)
     return graph
 

@@ -22,7 +22,8 @@ from otherhalf.data.files.compressed import (
 from otherhalf.data.files.json_lines import typed
 from otherhalf.data.files.table import MemoryTable
 from otherhalf.data.notes import hand_over
-from otherhalf.data.tables import Columns, graph_of_tables
+from otherhalf.data.reading import Columns, Reading
+from otherhalf.data.tables import graph_of_tables
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 
@@ -48,7 +49,12 @@ def is_graph_file(data: str) -> bool:
 
 
 def read_graph_file(
-    path: str | Path, columns: Columns | None = None, *, name: str = "", notes: list[str] | None = None
+    path: str | Path,
+    columns: Columns | None = None,
+    *,
+    name: str = "",
+    notes: list[str] | None = None,
+    reading: Reading | None = None,
 ) -> Graph:
     """Read a graph from one file: ``.graphml``, ``.gml`` or node-link ``.json``, also compressed.
 
@@ -61,6 +67,7 @@ def read_graph_file(
         columns: What the attributes mean; ids and ends are those of the file.
         name: Name of the graph; default: that of the file.
         notes: List to which the decisions are added; default: each is a warning.
+        reading: The reading of a fit, which is applied again.
     """
     path = Path(path).expanduser()
     columns = columns or Columns()
@@ -89,6 +96,7 @@ def read_graph_file(
         ),
         name or Path(without_packing(path.name)).stem,
         found,
+        reading,
     )
     hand_over(found, notes)
     return result

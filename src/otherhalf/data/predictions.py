@@ -24,7 +24,6 @@ def write_predictions(
     probabilities: Any,
     classes: Any,
     *,
-    id_name: str = "id",
     split: Split | None = None,
     sets: Sequence[str] | None = None,
     nodes: Any = None,
@@ -36,12 +35,12 @@ def write_predictions(
 
     Args:
         path: ``.csv``, ``.tsv`` (also ``.gz``) or ``.parquet``; the file is written completely or not at all.
-        graph: The graph whose nodes were classified; its ids are the first column.
+        graph: The graph whose nodes were classified; its ids are the first column, under the name that they
+            have in the user's table, or ``id`` if another column has that name.
         labels: ``[N]`` predicted classes, each one of ``classes``.
         probabilities: ``[N, C]``, the columns in the order of ``classes``. The confidence is that of the
             predicted class.
         classes: ``[C]`` class names.
-        id_name: Name of the column of ids; ``id`` if another column has that name.
         split: The split of the fit.
         sets: ``[N]`` prediction sets as text.
         nodes: Indices or mask of the only nodes to write, in the order of the graph; default: all.
@@ -67,7 +66,9 @@ def write_predictions(
         **({} if sets is None else {"set": list(sets)}),
         **{f"p_{name}": probabilities[:, place] for place, name in enumerate(classes)},
     }
-    table = pd.DataFrame({"id" if id_name in columns else id_name: graph.node_names(), **columns})
+    id_name = None if graph.reading is None else graph.reading.columns.id
+    id_name = "id" if id_name is None or id_name in columns else id_name
+    table = pd.DataFrame({id_name: graph.node_names(), **columns})
     if nodes is not None:
         table = table.iloc[np.sort(checked_indices("nodes", nodes))]
     write_table(path, table)

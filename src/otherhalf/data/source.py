@@ -8,9 +8,10 @@ from otherhalf.data.catalog import load, resolve
 from otherhalf.data.files.database import MARK
 from otherhalf.data.formats.geom_gcn import open_geom_gcn
 from otherhalf.data.graph_files import is_graph_file, read_graph_file
+from otherhalf.data.reading import Columns, Reading
 from otherhalf.data.synthetic import PREFIX
 from otherhalf.data.table_files import TABLE_ENDINGS
-from otherhalf.data.tables import Columns, read_tables
+from otherhalf.data.tables import read_tables
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 
@@ -22,21 +23,27 @@ class Reader:
     """One kind of DATA: ``accepts`` tests the text, ``read`` makes the graph from it and the columns."""
 
     accepts: Callable[[str], bool]
-    read: Callable[[str, Columns], Graph]
+    read: Callable[[str, Columns, Reading | None], Graph]
 
 
-def open_data(data: str, columns: Columns | None = None) -> Graph:
+def open_data(data: str, columns: Columns | None = None, reading: Reading | None = None) -> Graph:
     """Return the graph that DATA names, by the first of :data:`READERS` that accepts it.
 
     That is a data set's name, an ``.npz`` file, ``nodes.csv,edges.csv``, ``nodes.csv,a.csv+b.csv`` for two
     relations, ``db.sqlite::nodes,edges``, a GraphML, GML or node-link JSON file, or a folder of
     Geom-GCN's files.
+
+    Args:
+        data: DATA.
+        columns: What the columns of tables mean.
+        reading: The reading of a fit, which is applied to tables again.
     """
     reader = next(reader for reader in READERS if reader.accepts(data))
-    return reader.read(data, columns or Columns())
+    return reader.read(data, columns or Columns(), reading)
 
 
-def _read_pair(data: str, columns: Columns) -> Graph:
+def table_paths(data: str) -> list[str]:
+    """Return the path of the node table and those of the edge tables that ``nodes.csv,edges.csv`` names."""
     parts = [part.strip() for part in data.split(",")]
     if len(parts) != 2 or not all(parts):
         raise InputError(f"{data} is not two files with one comma between them: give nodes.csv,edges.csv")
@@ -46,10 +53,20 @@ def _read_pair(data: str, columns: Columns) -> Graph:
     tables = [edges] if Path(edges).exists() else [part.strip() for part in edges.split("+")]
     if not all(tables):
         raise InputError(f"{data} names an edge table without a name: give nodes.csv,edges1.csv+edges2.csv")
-    return read_tables(nodes, [f"{inside}{table}" for table in tables], **vars(columns), name=Path(file).stem)
+    return [nodes, *(f"{inside}{table}" for table in tables)]
 
 
-def _refuse_one_table(data: str, columns: Columns) -> Graph:
+def _read_pair(data: str, columns: Columns, reading: Reading | None) -> Graph:
+    nodes, *edges = table_paths(data)
+    name = Path(nodes.partition(MARK)[0]).stem
+    return read_tables(nodes, edges, **vars(columns), name=name, reading=reading)
+
+
+def _read_file(data: str, columns: Columns, reading: Reading | None) -> Graph:
+    return read_graph_file(data, columns, reading=reading)
+
+
+def _refuse_one_table(data: str, columns: Columns, reading: Reading | None) -> Graph:
     raise InputError(
         f"{data} is one table, and a graph needs two: give nodes and edges with a comma between them, "
         f"as in {data},edges.csv"
@@ -60,12 +77,12 @@ def _is_folder(data: str) -> bool:
     return resolve(data) is None and Path(data).expanduser().is_dir()
 
 
-def _read_folder(data: str, columns: Columns) -> Graph:
+def _read_folder(data: str, columns: Columns, reading: Reading | None) -> Graph:
     _check_no_columns(replace(columns, directed=False))
     return open_geom_gcn(Path(data).expanduser(), columns.directed)
 
 
-def _load(data: str, columns: Columns) -> Graph:
+def _load(data: str, columns: Columns, reading: Reading | None) -> Graph:
     _check_no_columns(columns)
     return load(data)
 
@@ -78,7 +95,7 @@ def _check_no_columns(columns: Columns) -> None:
 
 
 READERS = [
-    Reader(lambda data: "," not in data and is_graph_file(data), read_graph_file),
+    Reader(lambda data: "," not in data and is_graph_file(data), _read_file),
     Reader(lambda data: "," in data and not data.startswith(f"{PREFIX}:"), _read_pair),
     Reader(lambda data: data.lower().endswith(TABLE_ENDINGS), _refuse_one_table),
     Reader(_is_folder, _read_folder),

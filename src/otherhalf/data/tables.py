@@ -2,47 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from otherhalf.data.edge_tables import read_edges
 from otherhalf.data.files.table import Table
+from otherhalf.data.node_table import read_nodes
 from otherhalf.data.notes import counted, hand_over
-from otherhalf.data.own_splits import column_split, time_split
+from otherhalf.data.reading import Columns, Reading
 from otherhalf.data.roles.ends import check_unknown_edges
-from otherhalf.data.roles.features import features_of_added_nodes, named_features, read_features
-from otherhalf.data.roles.ids import node_ids
-from otherhalf.data.roles.labels import read_labels
 from otherhalf.data.roles.relations import note_relations
 from otherhalf.data.table_files import open_table
 from otherhalf.errors import InputError
-from otherhalf.graph import Graph, Split
+from otherhalf.graph import Graph
 from otherhalf.system.arrays import UNKNOWN
 from otherhalf.system.graph_checks import checked_labels
-
-
-@dataclass(frozen=True)
-class Columns:
-    """What the columns of the user's tables mean; None stands for the default of :func:`read_tables`."""
-
-    id: str | None = None
-    label: str | None = None
-    features: Sequence[str] | str | None = None
-    source: str | None = None
-    target: str | None = None
-    directed: bool = False
-    unknown_edges: str = "drop"
-    split_column: str | None = None
-    split_time: str | None = None
-    weight: str | bool | None = None
-    relation: str | bool | None = None
 
 
 def read_tables(
@@ -60,8 +38,12 @@ def read_tables(
     split_time: str | None = None,
     weight: str | bool | None = None,
     relation: str | bool | None = None,
+    exclude: Sequence[str] | str | None = None,
+    kinds: Mapping[str, str] | str | None = None,
+    encode: bool = True,
     name: str = "",
     notes: list[str] | None = None,
+    reading: Reading | None = None,
 ) -> Graph:
     """Read a graph from a table of nodes and a table of edges.
 
@@ -79,8 +61,9 @@ def read_tables(
             other than the two ends, the weight and the relation are not used.
         id: Column of the node ids; default ``id``, or else the first column.
         label: Column of the labels; default ``label`` if there is one.
-        features: Feature columns, as a list or as one comma-separated text; default: every other numeric
-            column. Truth values count as 0 and 1.
+        features: Feature columns, as a list or as one comma-separated text; ``*`` stands for any characters.
+            Default: every other column. What becomes of each kind of column
+            :mod:`otherhalf.data.columns` says; ``graph.reading.encoding.table()`` shows it for these.
         source: Column of one end of the edge; default: a known name such as ``source``, ``src`` or ``from``,
             or else the first column.
         target: Column of the other end; default: the known name that belongs to it, or else the second
@@ -99,49 +82,43 @@ def read_tables(
         relation: Column of the edge table that names the relation (the kind) of each edge. Default: several
             tables are several relations, named after the tables. ``False`` for edges of one kind. An edge in
             two relations counts once, and is in both.
+        exclude: Columns that are not features, in the same form as ``features``.
+        kinds: Kinds of columns that should not be inferred, as in ``{"ast_*": "number"}`` or
+            ``"age=number,city=category"``: number, category, boolean, date, text, tags, or id (left out).
+        encode: Whether columns become features by their kinds. Otherwise features are the numeric columns as
+            they are, none of which may have a gap.
         name: Name of the graph.
         notes: List to which the decisions of the reader are added, each one sentence. Default: each is a
             warning.
+        reading: The reading of an earlier graph, ``graph.reading`` or ``model.reading_``: the columns mean
+            the same as there, and nothing is learned from these tables.
     """
-    found: list[str] = []
-    columns = Columns(
-        id,
-        label,
-        features,
-        source,
-        target,
-        directed,
-        unknown_edges,
-        split_column,
-        split_time,
-        weight,
-        relation,
-    )
+    columns, found = Columns.among(locals()), list[str]()
     paths = [nodes, edges] if isinstance(edges, str | Path) else [nodes, *edges]
     node_table, *edge_tables = (open_table(path, found) for path in paths)
-    graph = graph_of_tables(node_table, edge_tables, columns, name, found)
+    graph = graph_of_tables(node_table, edge_tables, columns, name, found, reading)
     hand_over(found, notes)
     return graph
 
 
 def graph_of_tables(
-    nodes: Table, edges: Sequence[Table], columns: Columns, name: str, notes: list[str]
+    nodes: Table,
+    edges: Sequence[Table],
+    columns: Columns,
+    name: str,
+    notes: list[str],
+    reading: Reading | None = None,
 ) -> Graph:
     """Make a graph from tables that are open; the decisions are added to ``notes``."""
-    check_unknown_edges(columns.unknown_edges)
     if not edges:
         raise InputError("no table of edges is given: name at least one")
-    id, label = _id_and_label(nodes, columns.id, columns.label)
-    taken = {id: "id"} if label is None else {id: "id", label: "label"}
-    by_split = _split_columns(nodes, columns, taken)
-    named = named_features(nodes, columns.features, taken)
-    rows = nodes.read(text=[*taken, *by_split.difference(named or ())])
-    ids = node_ids(nodes, rows[id])
-    x = read_features(nodes, rows, named, ids.values, {*taken, *by_split}, notes)
-    y, classes = (None, None) if label is None else read_labels(nodes, rows[label], notes)
+    known = read_nodes(nodes, columns, notes, reading)
+    columns = known.reading.columns
+    _ = known.x  # wrong cells are named before wrong edges
+    check_unknown_edges(columns.unknown_edges)
     read = read_edges(
         edges,
-        ids,
+        known.ids,
         notes,
         source=columns.source,
         target=columns.target,
@@ -149,52 +126,29 @@ def graph_of_tables(
         relation=columns.relation,
         unknown_edges=columns.unknown_edges,
     )
-    grown = read.ids
-    added = len(grown.values) - len(ids.values)
+    added = len(read.ids.values) - len(known.ids.values)
     with _naming(nodes, *edges):
-        y, classes = checked_labels(_labels_of_added_nodes(y, added), classes, len(grown.values))
-    splits = _splits(nodes, rows, columns, (y != UNKNOWN)[: len(rows)], notes)
+        y = _labels_of_added_nodes(known.y, added)
+        y, classes = checked_labels(y, known.classes, len(read.ids.values))
+    # A split is for a fit; what a fitted model is applied to has none.
+    splits = known.splits((y != UNKNOWN)[: len(known.rows)], notes) if reading is None else ()
     with _naming(nodes, *edges):
         graph = Graph(
             edges=read.pairs,
-            x=features_of_added_nodes(x, added, notes),
+            x=known.features(added, notes),
             y=y,
             directed=columns.directed,
-            ids=grown.values,
+            ids=read.ids.values,
             classes=classes,
             fixed_splits=splits,
             name=name,
             weights=read.weights,  # type: ignore[arg-type]  # float64 until those of repeats are summed
             relations=read.relations,  # type: ignore[arg-type]  # names, from which it makes Relations
+            reading=known.reading,
         )
     note_relations({} if graph.relations is None else graph.relations.counts(), notes)
     _note_dropped(graph, edges, notes)
     return graph
-
-
-def _id_and_label(table: Table, id: str | None, label: str | None) -> tuple[str, str | None]:
-    if id is None:
-        named = _called(table, "id")
-        id = named or table.columns[0]
-        if named is None and id == (label or _called(table, "label")):
-            raise InputError(
-                f"{table.name} has no column 'id', and its first column is the label {id!r}: "
-                "name the column of node ids with id"
-            )
-    table.require(id, "node id")
-    if label is None:
-        label = _called(table, "label")
-        return id, None if label == id else label
-    table.require(label, "label")
-    if label == id:
-        raise InputError(f"the column {id!r} cannot be both id and label: name two different columns")
-    return id, label
-
-
-def _called(table: Table, name: str) -> str | None:
-    """Return the column of this name, in small letters or else in any."""
-    same = [column for column in table.columns if column.casefold() == name]
-    return name if name in same else next(iter(same), None)
 
 
 @contextmanager
@@ -204,38 +158,6 @@ def _naming(*tables: Table) -> Iterator[None]:
         yield
     except InputError as error:
         raise InputError(f"{', '.join(table.name for table in tables)}: {error}") from error
-
-
-def _split_columns(table: Table, columns: Columns, taken: dict[str, str]) -> set[str]:
-    """Return the column that decides the split, if there is one. A column of parts can have no other role."""
-    if columns.split_column is not None and columns.split_time is not None:
-        raise InputError("the split cannot follow both split_column and split_time: give one of them")
-    named = {columns.split_column: "split column", columns.split_time: "split time"}
-    found = {column: role for column, role in named.items() if column is not None}
-    for column, role in found.items():
-        table.require(column, role)
-        if column in taken:
-            raise InputError(f"the column {column!r} is the {taken[column]} and cannot be the {role} too")
-    if columns.split_column is not None:
-        taken[columns.split_column] = "split"
-    return set(found)
-
-
-def _splits(
-    table: Table,
-    rows: pd.DataFrame,
-    columns: Columns,
-    labelled: npt.NDArray[np.bool_],
-    notes: list[str],
-) -> tuple[Split, ...]:
-    """Return the split that a column of the node table decides, if the user named one."""
-    if columns.split_column is not None:
-        what = f"{table.name}, column {columns.split_column!r}"
-        return (column_split(rows[columns.split_column], labelled, what, notes),)
-    if columns.split_time is not None:
-        what = f"{table.name}, column {columns.split_time!r}"
-        return (time_split(rows[columns.split_time], labelled, what, notes),)
-    return ()
 
 
 def _labels_of_added_nodes(y: Any, count: int) -> Any:

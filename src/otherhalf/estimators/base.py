@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from otherhalf.data.entries import catalogue_name
+from otherhalf.data.reading import Reading, check_same_features
 from otherhalf.estimators.from_probabilities import FromProbabilities
-from otherhalf.estimators.given import GraphLike, default_split, read_given, table_options
+from otherhalf.estimators.given import GraphLike, default_split, read_given
 from otherhalf.estimators.held_out import HeldOut
 from otherhalf.estimators.model_folder import load_weights, read_folder, write_folder
 from otherhalf.estimators.model_html import InNotebook
@@ -39,7 +40,8 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
     """A scikit-learn classifier of nodes, with a graph in place of X.
 
     After ``fit``: ``classes_``, ``settings_``, ``history_`` (losses and validation scores by stage),
-    ``seconds_`` (duration by stage), ``metric_choice_`` (the metric, and why).
+    ``seconds_`` (duration by stage), ``metric_choice_`` (the metric, and why), ``reading_`` (how the
+    tables of the graph were read, for the next tables; None for a graph that does not come from tables).
     """
 
     settings_type: ClassVar[type]
@@ -52,6 +54,7 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
     settings_: Any
     history_: dict[str, History]
     seconds_: dict[str, float]
+    reading_: Reading | None = None
     _awaited: tuple[IntArray, IntArray] | None = None  # validation nodes and codes, until they are predicted
     _known: KnownNodes
     _scaling: Scaling
@@ -160,11 +163,12 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
         # Attributes are set only now: a fit that fails leaves the result of an earlier one intact.
         self.settings_ = settings
         self.classes_, self.metric_choice_ = graph.classes, choice
+        self.reading_ = graph.reading
         self._scaling, self._known = prepared.scaling, KnownNodes.of(graph)
         self._cache = (graph, prepared, np.arange(graph.num_nodes))
         for name, value in learned.items():
             setattr(self, name, value)
-        self._held_out, self._columns = None, table_options(given)
+        self._held_out = None
         # Nodes that the model was fitted once more to say nothing of others.
         refitted = getattr(getattr(self.settings_, "ensemble", None), "refit", False)
         self._awaited = None if refitted else (split.val, graph.y[split.val])
@@ -193,6 +197,7 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
         check_is_fitted(self, "classes_")
         device = usable_device(self.device)
         if self._cache is None or self._cache[0] is not graph or self._cache[1].device != device:
+            check_same_features(self.reading_, graph.reading)
             ordered, order = self._known.known_first(graph)
             num_known = self._known.count
             prepared = PreparedGraph(ordered, self._scaling, num_known=num_known, device=device)
@@ -233,11 +238,12 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
             "seconds": self.seconds_,
             "metric_choice": vars(self.metric_choice_),
             "held_out": self._held_out and self._held_out.to_dict(),
-            "table_options": self._columns,
+            "reading": self.reading_ and self.reading_.to_dict(),
             **self._description(),
         }
         tensors = self._tensors() | self._scaling.tensors()
         tensors |= {} if self._held_out is None else self._held_out.tensors()
+        tensors |= {} if self.reading_ is None else self.reading_.tensors()
         for name, module in self._parts().items():
             tensors |= {f"{name}/{key}": value for key, value in module.state_dict().items()}
         write_folder(Path(path), type(self).__name__, content, tensors)
@@ -258,8 +264,8 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
         model.seconds_ = description["seconds"]
         asked = MetricChoice(model.metric, "")  # all that older versions wrote
         model.metric_choice_ = MetricChoice(**description.get("metric_choice", vars(asked)))
-        model._columns = description.get("table_options", {})
         model._held_out = HeldOut.restore(description.get("held_out"), tensors)
+        model.reading_ = Reading.from_parts(description.get("reading"), tensors)
         model._known = KnownNodes.from_dict(description["known"])
         model._scaling = Scaling.from_tensors(description["scaling"], tensors)
         model._restore(description, tensors)

@@ -2,13 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from otherhalf.data.reading import AS_NUMBERS, Reading
 from otherhalf.errors import InputError
 from otherhalf.estimators.conformal import Calibration
 from otherhalf.estimators.decision import Decision
@@ -27,7 +27,7 @@ class FromProbabilities(ABC):
     metric_choice_: MetricChoice
     classes_: npt.NDArray[Any]
     _held_out: HeldOut | None = None  # of the validation nodes, from the first prediction on
-    _columns: Mapping[str, Any] = MappingProxyType({})  # what the columns of the fitted tables mean
+    reading_: Reading | None = None
 
     @abstractmethod
     def predict_proba(self, graph: GraphLike = None, **given: Any) -> npt.NDArray[np.float32]:
@@ -35,7 +35,7 @@ class FromProbabilities(ABC):
 
     def read(self, graph: GraphLike, given: Mapping[str, Any]) -> Graph:
         """Return the graph that a method was given in one of the forms of ``fit``."""
-        return read_given(graph, given, self._columns)
+        return read_given(graph, given, self.reading_ or AS_NUMBERS)
 
     def predict(
         self, graph: GraphLike = None, threshold: float | str | None = None, **given: Any

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
+from otherhalf.data.reading import Columns, Reading
 from otherhalf.data.splits import published_splits
 from otherhalf.data.splits import split as make_split
 from otherhalf.errors import InputError
@@ -33,19 +34,17 @@ ROWS_CUT = (
     "OnGraph(model, graph), and numbers of nodes as X"
 )
 VALUES = ("nodes", "edges", "X", "y", "edge_index")
-ONLY_IF_THERE = ("label", "split_column", "split_time")
-"""Columns of the fitted table that another table may lack: nothing is predicted from them."""
 
 
 def read_given(
-    graph: GraphLike = None, given: Mapping[str, Any] | None = None, columns: Mapping[str, Any] | None = None
+    graph: GraphLike = None, given: Mapping[str, Any] | None = None, reading: Reading | None = None
 ) -> Graph:
     """Return what was given in one of the three forms as a Graph; raise InputError for anything else.
 
     Args:
         graph: The first argument of the user's call: a graph, or X.
         given: The named arguments: ``nodes`` and ``edges``; ``X``, ``y`` and ``edge_index``; options.
-        columns: Options that a model was fitted with; those in ``given`` come before them.
+        reading: How the graph of the fit was read; options in ``given`` come before what it says.
     """
     options = {name: value for name, value in (given or {}).items() if value is not None}
     nodes, edges, X, y, edge_index = (options.pop(name, None) for name in VALUES)
@@ -59,10 +58,9 @@ def read_given(
     if tables:
         if nodes is None or edges is None:
             raise InputError(f"{'nodes' if nodes is None else 'edges'} is missing: {FORMS}")
-        return Graph.from_frames(nodes, edges, **{**_present(columns or {}, nodes), **options})
+        return Graph.from_frames(nodes, edges, **options, reading=reading)
     if edge_index is not None:
-        direction = {"directed": (columns or {}).get("directed", False)}
-        return _graph_of_arrays(graph, y, edge_index, direction | options)
+        return _graph_of_arrays(graph, y, edge_index, options, reading)
     if _is_features(graph):
         raise InputError(f"X is given without the edges: {FORMS}; {ROWS_CUT}")
     if options or y is not None:
@@ -104,10 +102,12 @@ def codes_among(classes: Any, graph: Graph, nodes: IntArray) -> IntArray:
 # ---------------------------------------------------------------------- X, y and edge_index
 
 
-def _graph_of_arrays(X: Any, y: Any, edge_index: Any, options: dict[str, Any]) -> Graph:
+def _graph_of_arrays(
+    X: Any, y: Any, edge_index: Any, options: dict[str, Any], reading: Reading | None
+) -> Graph:
     if not _is_features(X):
         raise InputError(f"edge_index belongs to X, an array or a table with one row per node: {FORMS}")
-    directed = options.pop("directed")
+    directed = options.pop("directed", False if reading is None else reading.columns.directed)
     if options:
         raise InputError(f"{min(options)} is an option of tables and not of X: {FORMS}")
     X = _as_array(X)
@@ -115,14 +115,15 @@ def _graph_of_arrays(X: Any, y: Any, edge_index: Any, options: dict[str, Any]) -
     edges = _edges(edge_index, rows)
     codes, classes = label_codes(y, rows)
     if not isinstance(X, pd.DataFrame):
-        return Graph(edges=edges, x=X, y=codes, classes=classes, directed=directed)
+        numbers = Reading(Columns(directed=directed, encode=False), None)
+        return Graph(edges=edges, x=X, y=codes, classes=classes, directed=directed, reading=numbers)
     # The table is read by the kinds of its columns. Its rows are the nodes, whatever its index says.
     id, label = (_unused(name, X.columns) for name in ("node", "class"))
     known = pd.Series(codes).where(codes != UNKNOWN).astype("Int64")
     nodes = X.reset_index(drop=True)
     nodes[id], nodes[label] = np.arange(rows), known
     ends = pd.DataFrame({"source": edges[0], "target": edges[1]})
-    graph = Graph.from_frames(nodes, ends, id=id, label=label, directed=directed)
+    graph = Graph.from_frames(nodes, ends, id=id, label=label, directed=directed, reading=reading)
     return replace(graph, y=codes, classes=classes, ids=None)
 
 
@@ -169,22 +170,6 @@ def _as_array(values: Any) -> Any:
     if hasattr(values, "detach"):
         values = values.detach().cpu()
     return values if isinstance(values, pd.DataFrame) or sp.issparse(values) else np.asarray(values)
-
-
-# ---------------------------------------------------------------------- tables
-
-
-def table_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a model keeps of the named arguments of its fit: the meaning of columns and edges."""
-    left_out = (*VALUES, "name", "notes")
-    return {name: value for name, value in given.items() if name not in left_out and value is not None}
-
-
-def _present(columns: Mapping[str, Any], nodes: Any) -> dict[str, Any]:
-    """Return the options of the fitted table, less the columns that this table may lack and does."""
-    names = getattr(nodes, "column_names", None) or getattr(nodes, "columns", nodes)
-    there = {str(name) for name in names}
-    return {key: value for key, value in columns.items() if key not in ONLY_IF_THERE or value in there}
 
 
 def _unused(name: str, columns: Any) -> str:

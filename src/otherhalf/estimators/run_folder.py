@@ -38,12 +38,11 @@ def fit_into(
     *,
     resume: bool = False,
     on_step: OnStep | None = None,
-    id_name: str = "id",
 ) -> dict[str, Any]:
     """Fit, score once on the test nodes, write everything to ``folder`` if one is given; return the result.
 
     With ``resume``, a fit into the same folder that was stopped continues, and one that had finished is not
-    run again. ``id_name`` is the name of the column of ids in the predictions.
+    run again.
     """
     if folder is None:
         model.fit(graph, split, on_step=on_step)
@@ -70,7 +69,6 @@ def fit_into(
         labels,
         probabilities,
         model.classes_,
-        id_name=id_name,
         split=split,
     )
     written = {"out": str(folder), "half_rows": _write_half(model, graph, folder), "run": identity}

@@ -46,10 +46,8 @@ def checked_features(x: Any) -> FloatArray | sp.csr_matrix:
     if x.shape[0] == 0:
         raise InputError("the graph has no nodes: give at least two nodes and an edge between them")
     if x.shape[1] == 0:
-        raise InputError(
-            "the nodes have no features: give at least one numeric feature column "
-            "(such as the degree, or a constant)"
-        )
+        x = _ones(x.shape[0])
+        sparse = False
     if x.dtype.kind not in "biuf":
         raise InputError(f"the features are {x.dtype}, not numbers: give numeric columns only")
     with np.errstate(over="ignore"):  # a number that is too large becomes infinite; see below
@@ -70,6 +68,18 @@ def checked_features(x: Any) -> FloatArray | sp.csr_matrix:
             f"first at node {row}, column {col}: fill them in or drop the column"
         )
     return frozen(x)
+
+
+def featureless(y: Any, ids: Any) -> FloatArray:
+    """Return the features of nodes that have none: a column of ones, as long as the labels or the ids."""
+    known = y if y is not None else ids
+    if known is None:
+        raise InputError("neither features, labels nor ids say how many nodes there are: give one of them")
+    return _ones(len(known))
+
+
+def _ones(count: int) -> FloatArray:
+    return np.ones((count, 1), dtype=np.float32)
 
 
 def checked_labels(y: Any, classes: Any, n: int) -> tuple[IntArray, npt.NDArray[Any]]:

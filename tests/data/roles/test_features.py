@@ -3,48 +3,46 @@ import pandas as pd
 import pytest
 
 from otherhalf.data.files.table import MemoryTable
-from otherhalf.data.roles.features import features_of_added_nodes, named_features, read_features
+from otherhalf.data.roles.features import numeric_columns, plain_features
 from otherhalf.errors import InputError
 
 TABLE = MemoryTable(
     "nodes.csv",
-    pd.DataFrame({"id": ["u", "v"], "a": [1, 2], "b": [True, False], "t": ["x", "y"], "n": ["3", "4"]}),
+    pd.DataFrame({"a": [1, 2], "b": [True, False], "t": ["x", "y"], "n": ["3", "4"], "Unnamed: 0": [0, 1]}),
 )
+ROWS = TABLE.read([])
+IDS = np.array(["u", "v"])
 
 
-def read(named=None):
+def test_numeric_columns_have_numbers_and_a_name():
     notes = []
-    x = read_features(TABLE, TABLE.read([]), named, np.array(["u", "v"]), {"id"}, notes)
-    return x.tolist(), notes
+    assert numeric_columns(TABLE, ROWS, notes) == ["a", "b"]
+    assert notes == [
+        "nodes.csv: the columns t, n, Unnamed: 0 are not numeric, or have no name, and are not used as "
+        "features."
+    ]
+    with pytest.raises(InputError, match=r"nodes\.csv has no numeric column for the features"):
+        numeric_columns(TABLE, ROWS[["t"]], notes)
 
 
-def test_numeric_columns_by_default():
-    assert read() == (
-        [[1, 1], [2, 0]],
-        ["nodes.csv: the columns t, n are not numeric, or have no name, and are not used as features."],
-    )
-
-
-def test_named_columns():
-    assert read(["n", "a"]) == ([[3, 1], [4, 2]], [])
+def test_chosen_columns_as_they_are():
+    assert plain_features(TABLE, ROWS, ["n", "a", "b"], IDS).tolist() == [[3, 1, 1], [4, 2, 0]]
     with pytest.raises(
         InputError, match=r"the feature column 't' holds 'x', which is not a number \(row 1\)"
     ):
-        read(["t"])
+        plain_features(TABLE, ROWS, ["t"], IDS)
+    with pytest.raises(InputError, match=r"nodes\.csv has no column 'z' for the features"):
+        plain_features(TABLE, ROWS, ["z"], IDS)
 
 
-def test_names_of_features():
-    assert named_features(TABLE, None, {}) is None
-    assert named_features(TABLE, "b, a", {}) == ["b", "a"]
-    with pytest.raises(InputError, match="the column 'a' is the split: take it out of the features"):
-        named_features(TABLE, ["a"], {"a": "split"})
+def test_a_gap_is_refused_by_name():
+    table = MemoryTable("nodes.csv", pd.DataFrame({"a": [1.0, np.nan]}))
+    with pytest.raises(InputError, match="the feature 'a' of the node 'v' is empty or NaN"):
+        plain_features(table, table.read([]), ["a"], IDS)
 
 
 def test_added_nodes_have_medians():
-    notes = []
-    x = features_of_added_nodes(np.array([[1, 5], [2, 5], [9, 6]], dtype=np.float32), 2, notes)
+    table = MemoryTable("nodes.csv", pd.DataFrame({"a": [1, 2, 9], "b": [5, 5, 6]}))
+    x = plain_features(table, table.read([]), ["a", "b"], np.array(["u", "v", "w"]), added=2)
     assert x[3:].tolist() == [[2, 5], [2, 5]]
     assert x.dtype == np.float32
-    assert notes == [
-        "The features of 2 added nodes are the medians of the columns, because nothing else is known."
-    ]

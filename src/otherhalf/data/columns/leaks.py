@@ -60,13 +60,24 @@ def columns_that_tell(table: pd.DataFrame, labels: Any, encoding: ColumnEncoding
     by_name = {str(name): place for place, name in enumerate(table.columns)}
     found = []
     for column in encoding.columns:
-        block: Any = column.apply(table.iloc[rows, by_name[column.name]])
+        cells = Cells.of(table.iloc[rows, by_name[column.name]])
+        # A wide table has many columns with few values, which cannot tell: a tree for each would take long.
+        if cells.lists is None and _most_right(cells.codes, y) - baseline < NEARLY * (1 - baseline):
+            continue
+        block: Any = column.apply(cells)
         x = block if isinstance(block, np.ndarray) else block.toarray()
         tree = DecisionTreeClassifier(max_leaf_nodes=leaves, min_samples_leaf=2, random_state=0)
         score = float(cross_val_score(tree, x, y, cv=folds).mean())
         if score - baseline >= NEARLY * (1 - baseline):
             found.append(Tell(column.name, score, baseline))
     return sorted(found, key=lambda tell: (-tell.score, tell.column))
+
+
+def _most_right(values: npt.NDArray[np.int64], y: npt.NDArray[np.int64]) -> float:
+    """Return the share of rows that are right if each value, or gap, predicts its most frequent class."""
+    counts = np.zeros((values.max() + 2, y.max() + 1), dtype=np.int64)
+    np.add.at(counts, (values, y), 1)
+    return float(counts.max(axis=1).sum() / len(y))
 
 
 def _classes(labels: Any) -> npt.NDArray[np.int64]:
