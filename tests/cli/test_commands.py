@@ -88,6 +88,13 @@ class TestJson:
         assert {"edge_homophily", "adjusted_homophily", "label_informativeness"} <= set(result)
         assert (result["nodes"], result["edges"], result["classes"]) == (120, 600, 3)
         assert result["edge_homophily"] == pytest.approx(0.1)
+        assert (result["scaling"], result["doubt"]) == ("standard", "")
+        assert 0 < result["separation"] < 1
+        assert {way: score["nodes"] for way, score in result["simple"].items()} == {
+            "majority": 120,
+            "neighbours": 120,
+            "features": 120,
+        }
         audit = result["duplicates"]
         assert (audit["split"], audit["seed"], audit["test_nodes"]) == ("uniform", 0, 24)
         assert set(audit["kinds"]) == {"neighbours", "features", "neighbours_and_features"}
@@ -205,7 +212,8 @@ class TestText:
         status, out, err = run("diagnose", CSBM)
         assert (status, err) == (0, "")
         assert "120 nodes, 600 undirected edges, 6 features and 3 classes" in out
-        assert out.count("\n") == 1  # nothing to warn of
+        assert "By default fit follows the labels: the homophilic half is missing." in out
+        assert out.count("\n") == 4  # nothing to warn of
 
     def test_diagnose_warns_where_identical_nodes_give_the_labels_away(self, run, tmp_path):
         hub = np.arange(60) % 2  # two hubs, and leaves that have the class of theirs
@@ -213,7 +221,7 @@ class TestText:
         Graph(edges=[hub, np.arange(2, 62)], x=x, y=[0, 1, *hub]).to_npz(tmp_path / "leaves.npz")
         status, out, err = run("diagnose", tmp_path / "leaves.npz")
         assert (status, err) == (0, "")
-        warning = out.splitlines()[1]
+        warning = out.splitlines()[-1]
         assert warning.startswith("60 of 62 nodes have the same neighbours as another node; ")
         assert "(uniform split, seed 0) can be answered" in warning
 

@@ -11,10 +11,10 @@ from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.diagnosis.homophily import (
     adjusted_homophily,
     class_insensitive_homophily,
-    count_labelled,
     edge_homophily,
     intervals,
     label_informativeness,
+    label_tendency,
     node_homophily,
 )
 
@@ -79,7 +79,7 @@ def test_a_class_without_edges_adds_nothing_to_the_class_insensitive_measure():
 def test_undefined_without_labelled_edges(measure, y):
     edges, y = np.array([[0, 1], [1, 2]]), np.array(y)
     assert measure(edges, y) is None
-    assert count_labelled(edges, y) == 0
+    assert label_tendency(None, edges, y) is None
     assert set(intervals(edges, y).values()) == {None}
 
 
@@ -223,3 +223,24 @@ def test_intervals_depend_on_the_seed_alone(monkeypatch):
     monkeypatch.setattr("otherhalf.diagnosis.homophily.BLOCK", 30)
     assert intervals(edges, y, seed=5) == bounds
     assert intervals(edges, y, seed=6) != bounds
+
+
+# ---------------------------------------------------------------------- the verdict of the labels
+
+
+@pytest.mark.parametrize(
+    ("bounds", "verdict"),
+    [
+        ((0.21, 0.3), "homophily"),
+        ((-0.1, 0.19), "heterophily"),
+        ((0.1, 0.3), "undecided"),
+        ((0.2, 0.3), "undecided"),
+        ((0.1, 0.2), "undecided"),
+        (None, None),
+    ],
+)
+def test_label_tendency(bounds, verdict):
+    edges, y = np.stack([np.arange(10), np.arange(1, 11)]), np.arange(11) % 2
+    assert label_tendency(bounds, edges, y) == verdict
+    y[10] = -1  # 9 labelled edges are too few
+    assert label_tendency(bounds, edges, y) == (None if bounds is None else "undecided")

@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from otherhalf.data.catalog import load
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.diagnosis.verdict import Diagnosis, diagnose
 from otherhalf.errors import InputError
+from otherhalf.experiments.runner.store import Record, Store
 from otherhalf.graph import Graph
 
 GROUP = 150
@@ -126,7 +128,7 @@ def test_labels_contradict():
     assert diagnosis.adjusted_homophily == pytest.approx(-1)
     assert (diagnosis.tendency, diagnosis.label_tendency) == ("homophily", "heterophily")
     assert diagnosis.contradiction
-    assert 'follow="labels"' in str(diagnosis)
+    assert 'follow="ks" (--follow ks), as in the paper' in str(diagnosis)
     assert [diagnosis.follow(w) for w in ("ks", "labels", "homophily", "heterophily")] == [
         "homophily",
         "heterophily",
@@ -211,6 +213,85 @@ def test_labels_of_other_nodes_are_out_of_reach(seed):
     assert seen["unlabelled"] == 30
 
 
+# ---------------------------------------------------------------------- where D means nothing
+
+
+def numbers(**columns) -> Graph:
+    """A ring of 200 nodes with these columns, and two classes by turns."""
+    ring = np.stack([np.arange(200), (np.arange(200) + 1) % 200])
+    return Graph(edges=ring, x=np.stack([*columns.values()], axis=1), y=np.arange(200) % 2)
+
+
+RANDOM = np.random.default_rng(0).uniform(1, 1000, size=(2, 200))
+
+
+@pytest.mark.parametrize(
+    ("graph", "doubt"),
+    [
+        (
+            numbers(a=np.full(200, 7.0), b=np.zeros(200)),
+            "D means nothing here: every feature column is constant.",
+        ),
+        (
+            replace(numbers(a=np.ones(200)), x=sp.csr_matrix(RANDOM[:1].T)),
+            "D means nothing here: every pair has the cosine 1.000.",
+        ),
+        (numbers(a=RANDOM[0]), "D means little here: only one feature column varies"),
+        (numbers(a=RANDOM[0], b=np.ones(200)), "D means little here: only one feature column varies"),
+        (numbers(a=RANDOM[0], b=RANDOM[1]), ""),
+    ],
+    ids=["constant", "one positive column, sparse", "one column", "one that varies", "two columns"],
+)
+def test_where_d_means_nothing_it_says_so(graph, doubt):
+    diagnosis = diagnose(graph)
+    assert diagnosis.doubt.startswith(doubt)
+    assert bool(diagnosis.doubt) == bool(doubt)
+    assert diagnosis.doubt in str(diagnosis)
+
+
+def test_few_edges_make_d_large_by_chance():
+    """1.36 · √(2/50) = 0.27; features and edges are random, and D is above the threshold or near it."""
+    rng = np.random.default_rng(0)
+    edges = np.stack([np.arange(50), np.arange(50, 100)])
+    diagnosis = diagnose(Graph(edges=edges, x=rng.normal(size=(100, 4))))
+    assert diagnosis.doubt == "D means little here: with 50 edges, chance alone can bring it to 0.27."
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
+def test_a_graph_without_features(make):
+    graph = two_groups(rings())
+    object.__setattr__(graph, "x", make(np.zeros((300, 0), dtype=np.float32)))
+    diagnosis = diagnose(graph)
+    assert diagnosis.doubt == "D means nothing here: the nodes have no features."
+    assert (diagnosis.ks, diagnosis.features) == (0, 0)
+    assert diagnosis.follow("labels") == "homophily"
+    assert "features" not in diagnosis.simple
+    assert diagnosis.simple["neighbours"]["accuracy"] == 1
+
+
+# ---------------------------------------------------------------------- what simple ways would score
+
+
+def test_simple_ways_only_where_wanted():
+    graph = contextual_sbm(200, homophily=0.9)
+    found = diagnose(graph)
+    assert set(found.simple) == {"majority", "neighbours", "features"}
+    without = diagnose(graph, simple=False)
+    assert without.simple == {}
+    assert without.to_dict() == {**found.to_dict(), "simple": {}}
+
+
+def test_simple_ways_see_the_labels_of_the_given_nodes_only():
+    """Even nodes are given: no neighbour along a ring has a visible label."""
+    ring = np.stack([np.arange(100), (np.arange(100) + 1) % 100])
+    graph = Graph(edges=ring, x=np.eye(2)[np.arange(100) // 50], y=np.arange(100) // 50)
+    seen = diagnose(graph, nodes=np.arange(0, 100, 2)).simple
+    assert seen["majority"] == {"accuracy": 0.5, "nodes": 50, "class": "0"}
+    assert seen["neighbours"] == {"accuracy": 0.5, "nodes": 50, "without": 50}
+    assert seen["features"] == {"accuracy": 1, "nodes": 50}
+    assert diagnose(graph).simple["neighbours"]["accuracy"] > 0.9
+
+
 # ---------------------------------------------------------------------- text and arguments
 
 
@@ -239,10 +320,20 @@ def test_to_dict_is_plain_and_complete():
         "contradiction": False,
     }
     assert {key: values[key] for key in expected} == expected
-    for key in ("ks", "ks_std", "adjusted_homophily", "label_informativeness", "node_homophily"):
+    for key in (
+        "separation",
+        "ks",
+        "ks_std",
+        "adjusted_homophily",
+        "label_informativeness",
+        "node_homophily",
+    ):
         assert isinstance(values[key], float)
     assert values["intervals"]["edge_homophily"] == [1, 1]
     assert values["class_insensitive_homophily"] == pytest.approx(1)
+    assert values["scaling"] == "binary"
+    assert values["doubt"] == ""
+    assert values["simple"]["majority"]["nodes"] == 294
     assert values["duplicates"] == {
         "split": None,
         "kinds": {
@@ -256,7 +347,8 @@ def test_to_dict_is_plain_and_complete():
 def test_text_tells_what_was_found():
     text = str(diagnose(two_groups(rings(), name="rings")))
     assert text.startswith("rings has 300 nodes, 300 undirected edges, 2 features and 2 classes.")
-    assert "the graph is homophily-prone, and the heterophilic half is missing" in text
+    assert "by its features the graph is homophily-prone" in text
+    assert "the heterophilic half is missing" in text
     assert "100.0% of the edges are within a class" in text
 
 
@@ -272,6 +364,15 @@ def test_text_notes_identical_nodes():
     assert "4 nodes with the same out-neighbours as another" in str(directed)
     # A model file of an older version has no such counts.
     assert "the same" not in str(replace(directed, duplicates={}))
+
+
+def test_a_model_file_of_an_older_version_has_fewer_fields():
+    found = diagnose(two_groups(rings()))
+    new = ("duplicates", "scaling", "doubt", "separation", "simple")
+    old = Diagnosis(**{name: value for name, value in vars(found).items() if name not in new})
+    assert (old.scaling, old.doubt, old.separation, old.simple) == ("none", "", None, {})
+    assert "homophily too" in str(old)
+    assert old.to_dict().keys() == found.to_dict().keys()
 
 
 def test_repr_is_one_short_line():
@@ -317,6 +418,59 @@ PAPER = {
     "minesweeper": ("heterophily", 0.019),
     "texas": ("heterophily", 0.163),
 }
+
+
+RUNS = Store(Path(__file__).parents[2] / "results" / "runs")
+
+
+def recorded(task: str, model: str) -> dict[str, Record]:
+    """The first record of each data set that has D."""
+    found: dict[str, Record] = {}
+    for record in RUNS.records():
+        if (record.job.task, record.job.model) == (task, model) and "ks" in record.result:
+            found.setdefault(record.job.data, record)
+    return found
+
+
+def test_d_is_what_it_was_before_columns_were_scaled(data_dir):
+    """The paper's data sets are sparse, and so are all others with a record but these two.
+
+    Minesweeper has columns of 0 and 1. Tolokers alone has columns of numbers: there D was 0.210.
+    """
+    records = {**recorded("fit", "goal"), **recorded("diagnose", "")}
+    assert len(records) >= 16
+    del records["tolokers"]
+    for name, record in records.items():
+        found = diagnose(load(data_dir / f"{name}.npz"), seed=record.job.seed, simple=False)
+        assert (found.ks, found.tendency) == (record.result["ks"], record.result["tendency"])
+        assert found.scaling == ("binary" if name == "minesweeper" else "none")
+
+
+@pytest.mark.parametrize("name", ["cora", "pubmed"])
+def test_words_may_be_stored_in_a_dense_array(data_dir, name):
+    """PyG's copies of the paper's data sets are dense, and their rows often divided by their sums."""
+    graph = load(data_dir / f"{name}.npz")
+    x = graph.x.toarray()
+    sparse, dense, divided = (
+        diagnose(replace(graph, x=each), draws=2, simple=False)
+        for each in (graph.x, x, x / np.maximum(x.sum(axis=1, keepdims=True), 1))
+    )
+    assert dense.scaling == divided.scaling == "none"
+    assert dense.ks == pytest.approx(sparse.ks, abs=1e-3)
+    assert divided.ks == pytest.approx(sparse.ks, abs=1e-3)
+
+
+def test_scaled_columns_of_tolokers(data_dir):
+    """With every column scaled, D agrees with the labels; without, it is above the threshold."""
+    graph = load(data_dir / "tolokers.npz")
+    scaled = diagnose(graph, simple=False)
+    assert (scaled.scaling, scaled.tendency, scaled.label_tendency) == (
+        "standard",
+        "heterophily",
+        "heterophily",
+    )
+    raw = diagnose(replace(graph, x=sp.csr_matrix(graph.x)), simple=False)
+    assert (raw.scaling, raw.tendency) == ("none", "homophily")
 
 
 def real(data_dir, name, draws=10) -> Diagnosis:

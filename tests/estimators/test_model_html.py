@@ -7,7 +7,7 @@ from tests.system.test_html import texts
 
 from otherhalf import BaselineClassifier, GOALClassifier, Graph, split
 from otherhalf.data.synthetic import contextual_sbm
-from otherhalf.diagnosis.verdict import adjective
+from otherhalf.diagnosis.sentences import adjective
 from otherhalf.estimators.simple import MajorityClassifier
 
 SBM = contextual_sbm(num_nodes=120, num_classes=2, num_features=4, homophily=0.1, signal=2.0, seed=0)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otherhalf.system.arrays import Frozen, IntArray, distinct_keys, frozen, sha256_of
+from otherhalf.system.arrays import Frozen, IntArray, column_moments, distinct_keys, frozen, sha256_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,3 +59,10 @@ def test_the_hash_depends_on_values_types_and_shapes_and_not_on_storage():
     assert sha256_of([np.arange(12)[::2] // 2]) == same
     others = (numbers[::-1], numbers.reshape(2, 3), numbers.astype(np.int32))
     assert len({same, sha256_of([numbers, numbers]), *(sha256_of([other]) for other in others)}) == 5
+
+
+def test_column_moments_by_hand():
+    mean, deviation = column_moments(np.array([[1, 5, 0], [3, 5, 3]], dtype=np.float32))
+    assert mean.tolist() == [2, 5, 1.5]
+    assert deviation.tolist() == [1, 1, 1.5]  # that of the constant column, 0, is given as 1
+    assert mean.dtype == deviation.dtype == np.float64

@@ -13,7 +13,7 @@ from otherhalf.data.graphml import ENDING as GRAPHML
 from otherhalf.data.graphml import check_graphml_file, write_graphml
 from otherhalf.data.table_files import PARQUET, SEPARATORS
 from otherhalf.data.table_writer import check_table_file, write_table
-from otherhalf.diagnosis.verdict import adjective
+from otherhalf.diagnosis.sentences import adjective
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.system.arrays import IntArray

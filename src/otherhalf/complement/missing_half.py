@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from otherhalf.complement.half_files import NPZ, edge_table, write_edges
 from otherhalf.data.npz import read_arrays
-from otherhalf.diagnosis.verdict import adjective
+from otherhalf.diagnosis.sentences import adjective
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.nn.ops.sparse import SparseOperator, normalized_matrix

@@ -18,6 +18,19 @@ from otherhalf.system.arrays import UNKNOWN, IntArray
 
 Values = npt.NDArray[np.float64]
 
+Interval = tuple[float, float]
+
+LABEL_THRESHOLD = 0.2
+"""Adjusted homophily above this means homophily.
+
+Adjusted homophily is an assortativity: 0 is chance, whatever the sizes of the classes. A graph only a
+little above chance still lacks the homophilic half, so the threshold is above 0. It is the number that the
+paper uses for the K-S statistic, another measure that is 0 at chance and at most 1.
+"""
+
+MIN_LABELLED_EDGES = 10
+"""With fewer labelled edges the labels have no verdict: the bootstrap interval of so few is too narrow."""
+
 BLOCK = 2_000_000
 """How many bootstrap counts are in memory at once (16 MB)."""
 
@@ -93,7 +106,7 @@ def label_informativeness(edges: IntArray, y: IntArray) -> float | None:
 
 def intervals(
     edges: IntArray, y: IntArray, seed: Any = 0, *, replicates: int = 1000, level: float = 0.95
-) -> dict[str, tuple[float, float] | None]:
+) -> dict[str, Interval | None]:
     """Return bootstrap percentile intervals of edge and adjusted homophily and label informativeness.
 
     A replicate draws the class-mixing counts of the labelled edges from a multinomial with the observed
@@ -128,7 +141,7 @@ def intervals(
         for name, measure in measures.items():
             samples[name].append(measure(mixing, counts))
     tail = (1 - level) / 2
-    result: dict[str, tuple[float, float] | None] = {}
+    result: dict[str, Interval | None] = {}
     for name, measure in measures.items():
         # A replicate of few edges may have one class only, where the last two are undefined.
         defined = np.concatenate(samples[name])
@@ -141,9 +154,19 @@ def intervals(
     return result
 
 
-def count_labelled(edges: IntArray, y: IntArray) -> int:
-    """Return the number of edges with both labels known."""
-    return int(_labelled(edges, y).shape[1])
+def label_tendency(adjusted: Interval | None, edges: IntArray, y: IntArray) -> str | None:
+    """Return the verdict of the labels: ``homophily``, ``heterophily`` or ``undecided``.
+
+    It is decided where the interval of adjusted homophily is on one side of :data:`LABEL_THRESHOLD`. It is
+    None where that measure is undefined.
+    """
+    if adjusted is None:
+        return None
+    if _labelled(edges, y).shape[1] < MIN_LABELLED_EDGES:
+        return "undecided"
+    if adjusted[0] > LABEL_THRESHOLD:
+        return "homophily"
+    return "heterophily" if adjusted[1] < LABEL_THRESHOLD else "undecided"
 
 
 # ---------------------------------------------------------------------- class-mixing counts

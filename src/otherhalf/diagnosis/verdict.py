@@ -8,7 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from otherhalf.diagnosis import homophily
-from otherhalf.diagnosis.duplicates import WORDS, find_duplicates
+from otherhalf.diagnosis.duplicates import find_duplicates
+from otherhalf.diagnosis.homophily import Interval, label_tendency
+from otherhalf.diagnosis.sentences import explain
+from otherhalf.diagnosis.separation import class_separation
 from otherhalf.diagnosis.similarity import (
     Cosine,
     blocks,
@@ -18,29 +21,26 @@ from otherhalf.diagnosis.similarity import (
     mean_cosine,
     random_pairs,
 )
+from otherhalf.diagnosis.simple import simple_scores
+from otherhalf.diagnosis.units import UnitFree
 from otherhalf.diagnosis.verdict_html import diagnosis_html
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
-from otherhalf.system.arrays import UNKNOWN
+from otherhalf.system.arrays import UNKNOWN, IntArray
 from otherhalf.system.graph_checks import checked_indices
 from otherhalf.system.seeds import generator
 
 Values = npt.NDArray[np.float64]
-Interval = tuple[float, float]
 
 KS_THRESHOLD = 0.2
 """Section 4.1: a graph with a larger K-S statistic is homophily-prone."""
 
-LABEL_THRESHOLD = 0.2
-"""Adjusted homophily above this means homophily.
+MIN_EDGES = 100
+"""With fewer edges, D exceeds the paper's threshold by chance.
 
-Adjusted homophily is an assortativity: 0 is chance, whatever the sizes of the classes. A graph only a
-little above chance still lacks the homophilic half, so the threshold is above 0. It is the number that the
-paper uses for the K-S statistic, another measure that is 0 at chance and at most 1.
+The K-S statistic of two samples of size E from one distribution is above 1.36·√(2/E) in one case of twenty;
+that is 0.19 for 100.
 """
-
-MIN_LABELLED_EDGES = 10
-"""With fewer labelled edges the labels have no verdict: the bootstrap interval of so few is too narrow."""
 
 BINS = 50
 FOLLOW = ("ks", "labels", "homophily", "heterophily")
@@ -56,6 +56,12 @@ class Diagnosis:
     of all draws together. ``duplicates`` has, for each way in which nodes can be identical
     (:func:`~otherhalf.diagnosis.duplicates.find_duplicates`), the number of ``groups`` of identical nodes and
     of the ``nodes`` in them; it is empty in a model file written before these were counted.
+
+    ``scaling`` says how the features were freed of units before cosines were taken
+    (:class:`~otherhalf.diagnosis.units.UnitFree`). ``doubt`` says why D means nothing or little; it is empty
+    where D can mean something. ``separation`` is how far the features tell the known classes apart
+    (:func:`~otherhalf.diagnosis.separation.class_separation`). ``simple`` has what simple ways would score on
+    the known labels (:func:`~otherhalf.diagnosis.simple.simple_scores`); it is empty if that was not wanted.
     """
 
     ks: float
@@ -86,6 +92,10 @@ class Diagnosis:
     dropped_self_loops: int = field(repr=False)
     dropped_repeats: int = field(repr=False)
     duplicates: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
+    scaling: str = field(default="none", repr=False)
+    doubt: str = field(default="", repr=False)
+    separation: float | None = field(default=None, repr=False)
+    simple: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
 
     @property
     def missing(self) -> str:
@@ -133,76 +143,27 @@ class Diagnosis:
         values["ks_draws"] = list(self.ks_draws)
         values["intervals"] = {key: bounds and list(bounds) for key, bounds in self.intervals.items()}
         values["duplicates"] = {"split": None, "kinds": {k: dict(v) for k, v in self.duplicates.items()}}
+        values["simple"] = {way: dict(score) for way, score in self.simple.items()}
         return values | {"missing": self.missing, "contradiction": self.contradiction}
 
     def explanation(self) -> str:
-        """Return the diagnosis in a few sentences."""
-        return " ".join([self._graph_sentence(), self._feature_sentences(), self._label_sentences()])
+        """Return the diagnosis in a few lines of sentences."""
+        return explain(self)
 
     __str__ = explanation
 
     def _repr_html_(self) -> str:
         return diagnosis_html(self)
 
-    def _graph_sentence(self) -> str:
-        kind = "directed" if self.directed else "undirected"
-        text = (
-            f"{self.name or 'The graph'} has {self.nodes:,} nodes, {self.edges:,} {kind} edges, "
-            f"{self.features:,} features and {self.classes:,} classes."
-        )
-        notes = {
-            "isolated nodes": self.isolated,
-            "nodes without a known label": self.unlabelled,
-            "self loops dropped": self.dropped_self_loops,
-            "repeated edges dropped": self.dropped_repeats,
-        }
-        for kind in ("out_neighbours", "neighbours", "features"):
-            if kind in self.duplicates:
-                notes[f"nodes with the same {WORDS[kind]} as another"] = self.duplicates[kind]["nodes"]
-        noted = [f"{count:,} {what}" for what, count in notes.items() if count]
-        return f"{text} ({'; '.join(noted)}.)" if noted else text
-
-    def _feature_sentences(self) -> str:
-        above = "above" if self.ks > self.threshold else "not above"
-        text = (
-            "The cosine similarities of connected and of random pairs differ by a K-S statistic of "
-            f"D = {self.ks:.3f} ± {self.ks_std:.3f}, {above} {self.threshold:g}: the graph is "
-            f"{self.tendency}-prone, and the {adjective(self.missing)} half is missing."
-        )
-        if abs(self.ks - self.threshold) < self.ks_std:
-            text += " D is closer to the threshold than its spread, so the verdict is uncertain."
-        if self.tendency == "homophily" and self.mean_connected < self.mean_random:
-            text += (
-                " But connected pairs are less similar than random pairs "
-                f"(mean cosine {self.mean_connected:.3f} against {self.mean_random:.3f}), and D does not "
-                "show in which direction the two differ: doubt this verdict."
-            )
-        return text
-
-    def _label_sentences(self) -> str:
-        if self.edge_homophily is None:
-            return "No edge has known labels at both ends, so the labels have no verdict."
-        text = f"By the labels, {self.edge_homophily:.1%} of the edges are within a class"
-        bounds = self.intervals["adjusted_homophily"]
-        if self.adjusted_homophily is None or bounds is None:
-            return f"{text}; with only one class, the labels have no verdict."
-        text += (
-            f"; adjusted for chance the homophily is {self.adjusted_homophily:.3f} "
-            f"(95 % interval {bounds[0]:.3f} to {bounds[1]:.3f}), "
-        )
-        if self.label_tendency == "undecided":
-            return text + f"which does not decide whether it is above {LABEL_THRESHOLD}."
-        text += f"which means {self.label_tendency}"
-        if not self.contradiction:
-            return f"{text} too."
-        return (
-            f"{text}: the labels contradict the K-S verdict. "
-            'find_missing_half and fit follow the labels with follow="labels".'
-        )
-
 
 def diagnose(
-    graph: Graph, *, nodes: Any = None, seed: int = 0, draws: int = 10, threshold: float = KS_THRESHOLD
+    graph: Graph,
+    *,
+    nodes: Any = None,
+    seed: int = 0,
+    draws: int = 10,
+    threshold: float = KS_THRESHOLD,
+    simple: bool = True,
 ) -> Diagnosis:
     r"""Decide whether a graph mostly connects similar nodes (Graph Discrimination, Section 4.1).
 
@@ -210,11 +171,13 @@ def diagnose(
               \mathbf{d}_1 = \{cos(v_i, v_j) : (v_i, v_j) \in \mathcal{E}\}
 
     **d**₁: the cosine similarities of all connected pairs; **d**₂^(t): those of as many uniform random
-    pairs, drawn T times. D above ``threshold`` means homophily-prone. Edge direction is not used.
+    pairs, drawn T times. D above ``threshold`` means homophily-prone. Edge direction is not used. Columns of
+    numbers are scaled before (:class:`~otherhalf.diagnosis.units.UnitFree`), so that their units do not
+    matter; sparse features, bags of words and 0/1 columns are taken as they are.
 
     Known labels have a verdict too: the homophily measures use the edges with both labels known, and adjusted
-    homophily decides where its 95 % interval is on one side of :data:`LABEL_THRESHOLD`. The interval treats
-    edges as independent (:func:`homophily.intervals`).
+    homophily decides (:func:`homophily.label_tendency`). Its 95 % interval treats edges as independent
+    (:func:`homophily.intervals`).
 
     Args:
         graph: The graph.
@@ -222,14 +185,16 @@ def diagnose(
         seed: Seed of the random pairs and the bootstrap.
         draws: T, at least 2.
         threshold: D above this means homophily.
+        simple: Whether to estimate what simple ways would score, which takes up to a few seconds.
     """
     if draws < 2:
         raise InputError(f"draws must be ≥ 2, to measure the spread of D, not {draws}")
     if not 0 <= threshold <= 1:
         raise InputError(f"threshold must be from 0 to 1, the range of the K-S statistic, not {threshold}")
-    pairs_rng, bootstrap_rng = generator(seed).spawn(2)
+    pairs_rng, bootstrap_rng, separation_rng, simple_rng = generator(seed).spawn(4)
     edges = graph.undirected_edges
-    cosine = Cosine(graph.x)
+    features = UnitFree.of(graph.x)
+    cosine = Cosine(features.x)
     connected = cosine_counts(cosine, blocks(edges))
     random = np.zeros_like(connected)
     statistics = []
@@ -255,7 +220,7 @@ def diagnose(
         adjusted_homophily=homophily.adjusted_homophily(edges, y),
         label_informativeness=homophily.label_informativeness(edges, y),
         intervals=bounds,
-        label_tendency=_label_tendency(bounds["adjusted_homophily"], homophily.count_labelled(edges, y)),
+        label_tendency=label_tendency(bounds["adjusted_homophily"], edges, y),
         mean_connected=mean_cosine(connected),
         mean_random=mean_cosine(random),
         bin_edges=np.linspace(low, 1, BINS + 1),
@@ -272,6 +237,10 @@ def diagnose(
         dropped_self_loops=graph.dropped_self_loops,
         dropped_repeats=graph.dropped_repeats,
         duplicates=find_duplicates(graph).to_dict(),
+        scaling=features.scaling,
+        doubt=_doubt(features, connected + random, edges.shape[1]),
+        separation=class_separation(cosine, y, separation_rng),
+        simple=simple_scores(graph, features, y, simple_rng) if simple else {},
     )
 
 
@@ -290,22 +259,23 @@ def _visible_labels(graph: Graph, nodes: Any) -> npt.NDArray[np.int64]:
     return y
 
 
-def _label_tendency(bounds: Interval | None, labelled_edges: int) -> str | None:
-    if bounds is None:
-        return None
-    if labelled_edges < MIN_LABELLED_EDGES:
-        return "undecided"
-    if bounds[0] > LABEL_THRESHOLD:
-        return "homophily"
-    return "heterophily" if bounds[1] < LABEL_THRESHOLD else "undecided"
+def _doubt(features: UnitFree, cosines: IntArray, edges: int) -> str:
+    """Return the sentence that says why D means nothing, or little; empty where it can mean something."""
+    columns = features.used_columns()
+    if features.x.shape[1] == 0:
+        return "D means nothing here: the nodes have no features."
+    if columns == 0:
+        return "D means nothing here: every feature column is constant."
+    if np.count_nonzero(cosines) == 1:
+        return f"D means nothing here: every pair has the cosine {mean_cosine(cosines):.3f}."
+    if columns == 1:
+        return "D means little here: only one feature column varies, so every cosine is −1, 0 or 1."
+    if edges < MIN_EDGES:
+        chance = min(1.0, 1.36 * (2 / edges) ** 0.5)
+        return f"D means little here: with {edges} edges, chance alone can bring it to {chance:.2f}."
+    return ""
 
 
 def opposite(tendency: str) -> str:
     """Return the kind of half that a graph of this tendency lacks."""
     return "heterophily" if tendency == "homophily" else "homophily"
-
-
-def adjective(tendency: str) -> str:
-    """Return the adjective of a tendency, as in "the homophilic half"."""
-    words = {"homophily": "homophilic", "heterophily": "heterophilic", "both": "homophilic and heterophilic"}
-    return words[tendency]

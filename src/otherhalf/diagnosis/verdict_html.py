@@ -32,4 +32,4 @@ def diagnosis_html(diagnosis: Diagnosis) -> str:
         (f"cosine {d.bin_edges[0]:g}", f"{d.bin_edges[-1]:g}"),
     )
     title = f"Diagnosis of {shortened(d.name)}" if d.name else "Diagnosis"
-    return card(title, facts(values), curves, paragraph(str(d)))
+    return card(title, facts(values), curves, *map(paragraph, str(d).splitlines()))

@@ -66,7 +66,7 @@ def find_missing_half(
     else:
         check_memory(fit_bytes(graph, len(split.train), complement))
     started = time.perf_counter()
-    diagnosis = diagnose(graph, nodes=np.concatenate([split.train, split.val]), seed=seed)
+    diagnosis = diagnose(graph, nodes=np.concatenate([split.train, split.val]), seed=seed, simple=False)
     diagnosed = time.perf_counter() - started
     kind = diagnosis.missing_kind(follow)
     scaling = Scaling.fit(graph.x, chosen.scaling)

@@ -173,7 +173,9 @@ class GOALClassifier(NodeClassifier):
     def _fit(self, prepared: PreparedGraph, settings: Settings, supervision: Supervision) -> dict[str, Any]:
         started = time.perf_counter()
         graph, split = prepared.graph, supervision.split
-        diagnosis = diagnose(graph, nodes=np.concatenate([split.train, split.val]), seed=self.seed)
+        diagnosis = diagnose(
+            graph, nodes=np.concatenate([split.train, split.val]), seed=self.seed, simple=False
+        )
         diagnosed = time.perf_counter() - started
         followed = self._followed(settings)
         kind = diagnosis.missing_kind(followed)

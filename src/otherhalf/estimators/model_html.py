@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from otherhalf.diagnosis.verdict import adjective
+from otherhalf.diagnosis.sentences import adjective
 from otherhalf.system.html import card, facts, shortened, table
 from otherhalf.training.metrics import METRICS
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from otherhalf.data.predictions import write_predictions
-from otherhalf.diagnosis.verdict import adjective
+from otherhalf.diagnosis.sentences import adjective
+from otherhalf.diagnosis.verdict import opposite
 from otherhalf.errors import InputError
 from otherhalf.estimators.evaluation import Evaluation, class_shares
 from otherhalf.estimators.goal import GOALClassifier
@@ -146,13 +147,18 @@ def summary(result: dict[str, Any]) -> str:
         f"peak memory {result['peak_memory_mb']:.0f} MB."
     )
     if result["contradiction"]:
-        lines.append("The labels contradict the K-S verdict; `--follow labels` or `ks` chooses between them.")
+        lines.append(
+            "The labels contradict D. `--follow` chooses: labels (the default), or ks, as in the paper (the "
+            "default of the method embedding)."
+        )
     lines += _evaluation_lines(result)
     return "\n".join([*lines, *_file_lines(result)])
 
 
 def _half_line(result: dict[str, Any]) -> str:
     name = f"{result['name'] or 'graph'}: {result['tendency']}-prone (D = {result['ks']:.3f})"
+    if result["contradiction"]:
+        name += f", but {opposite(result['tendency'])}-prone by its labels"
     if result["missing_half"] is None:
         return f"{name}; fitted without the missing half."
     made = result["missing_half_words"] or f"encoder {result['encoder']}"

@@ -11,7 +11,7 @@ import torch
 
 from otherhalf.errors import InputError
 from otherhalf.nn.ops.sparse import Features, SparseOperator
-from otherhalf.system.arrays import FloatArray
+from otherhalf.system.arrays import FloatArray, column_moments
 
 DENSE_SHARE = 0.2
 """Sparse features with this share of nonzeros or more become dense. Both cost the same at about a third."""
@@ -74,9 +74,7 @@ class Scaling:
         if kind != "standard":
             return cls(kind)
         check_scaling(x, kind)
-        deviation = x.std(axis=0, dtype=np.float64)
-        deviation[deviation == 0] = 1.0
-        mean = x.mean(axis=0, dtype=np.float64)
+        mean, deviation = column_moments(x)
         return cls(kind, mean.astype(np.float32), deviation.astype(np.float32))
 
     def tensors(self) -> dict[str, torch.Tensor]:

@@ -55,3 +55,10 @@ def sha256_of(parts: Iterable[npt.NDArray[Any]]) -> str:
         digest.update(f"{part.dtype.str}{part.shape}".encode())
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()
+
+
+def column_moments(x: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return mean and standard deviation of every column, and 1 as the deviation of a constant one."""
+    deviation = x.std(axis=0, dtype=np.float64)
+    deviation[deviation == 0] = 1.0
+    return x.mean(axis=0, dtype=np.float64), deviation

@@ -183,7 +183,8 @@ def spectra(graph: Graph, missing: MissingHalf) -> dict[str, Any]:
 
 def diagnosis(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
     """Return the verdict on the entire graph; the split is not used."""
-    verdict = diagnose(graph, seed=job.seed, draws=job.options["draws"], threshold=job.options["threshold"])
+    draws, threshold = job.options["draws"], job.options["threshold"]
+    verdict = diagnose(graph, seed=job.seed, draws=draws, threshold=threshold, simple=False)
     result: dict[str, Any] = {
         name: getattr(verdict, name) for name in ("ks", "ks_std", "threshold", "tendency", "edge_homophily")
     }
