@@ -259,9 +259,7 @@ def test_few_edges_make_d_large_by_chance():
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
 def test_a_graph_without_features(make):
-    graph = two_groups(rings())
-    object.__setattr__(graph, "x", make(np.zeros((300, 0), dtype=np.float32)))
-    diagnosis = diagnose(graph)
+    diagnosis = diagnose(replace(two_groups(rings()), x=make(np.zeros((300, 0)))))
     assert diagnosis.doubt == "D means nothing here: the nodes have no features."
     assert (diagnosis.ks, diagnosis.features) == (0, 0)
     assert diagnosis.follow("labels") == "homophily"
