@@ -124,8 +124,8 @@ class TestJson:
     @pytest.mark.usefixtures("brief")
     @pytest.mark.parametrize("seconds", [20, 250, 700])
     def test_a_long_fit_is_announced(self, run, monkeypatch, seconds):
-        said = Estimate(seconds, 3 * seconds, 2_000_000_000, 1, 120, 580)
-        quick = Estimate(50, 60, 1_000_000_000, 1, 120, 580)
+        said = Estimate(seconds, 3 * seconds, 2_000_000_000, 120, 580)
+        quick = Estimate(50, 60, 1_000_000_000, 120, 580)
         monkeypatch.setattr(
             "otherhalf.estimators.goal.estimate_fit",
             lambda graph, split, settings: said if settings.ensemble.trees else quick,

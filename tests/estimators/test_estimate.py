@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from otherhalf import GOALClassifier, Split, load, split
 from otherhalf.data.synthetic import contextual_sbm
@@ -15,14 +14,6 @@ from otherhalf.estimators.estimate import Estimate, in_words
 GRAPH = contextual_sbm(num_nodes=300, num_classes=3, num_features=6, seed=0)
 SPLIT = split(GRAPH)
 RECORDS = Path(__file__).parents[2] / "results" / "runs" / "fit"
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def seconds(graph=GRAPH, parts=SPLIT, **options):
@@ -48,12 +39,12 @@ def test_words(duration, words):
 
 
 def test_text():
-    estimate = Estimate(240.0, 720.0, 1_210_000_000, 2, 17_000, 400_000)
+    estimate = Estimate(240.0, 720.0, 1_210_000_000, 17_000, 400_000)
     assert str(estimate) == (
-        "About 4 minutes (at worst 12 minutes) and 1.2 GB on 2 threads (17,000 nodes, 400,000 edges)"
+        "About 4 minutes (at worst 12 minutes) and 1.2 GB on one core (17,000 nodes, 400,000 edges)"
     )
-    small = Estimate(3.0, 3.1, 700_000_000, 1, 100, 200)
-    assert str(small) == "About 3 seconds and 700 MB on 1 thread (100 nodes, 200 edges)"
+    small = Estimate(3.0, 3.1, 700_000_000, 100, 200)
+    assert str(small) == "About 3 seconds and 700 MB on one core (100 nodes, 200 edges)"
     assert small.to_dict()["memory"] == 700_000_000
 
 
@@ -62,7 +53,7 @@ def test_text():
     [(29.0, True, False), (31.0, False, False), (599.0, False, False), (601.0, False, True)],
 )
 def test_short_and_long(duration, short, long):
-    estimate = Estimate(duration, duration, 0, 1, 1, 1)
+    estimate = Estimate(duration, duration, 0, 1, 1)
     assert (estimate.is_short, estimate.is_long) == (short, long)
 
 
@@ -108,15 +99,6 @@ def test_a_large_graph_is_trained_on_once():
     assert seconds(graph, many) < seconds(graph, few) / 1.5
 
 
-def test_threads_divide_a_part_of_the_work():
-    alone = GOALClassifier().estimate(GRAPH, SPLIT)
-    torch.set_num_threads(2)
-    together = GOALClassifier().estimate(GRAPH, SPLIT)
-    assert (alone.threads, together.threads) == (1, 2)
-    assert alone.seconds / 2 < together.seconds < alone.seconds
-    assert alone.memory == together.memory
-
-
 def test_measured_fits(data_dir):
     """What estimate_fit promises, on the records of fits that its coefficients were taken from."""
     ratios, worst = {}, {}
@@ -132,6 +114,6 @@ def test_measured_fits(data_dir):
         worst[name] = estimate.most_seconds / np.median(durations)
     factors = np.maximum(list(ratios.values()), 1 / np.array(list(ratios.values())))
     assert len(factors) >= 15
-    assert np.mean(factors <= 2) >= 0.8, ratios
+    assert np.mean(factors <= 2) >= 0.85, ratios
     assert factors.max() <= 4, ratios
     assert min(worst.values()) > 0.8, worst

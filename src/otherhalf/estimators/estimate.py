@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import torch
-
 from otherhalf.complement.memory import fit_bytes, kernel_bytes
 from otherhalf.complement.settings import KernelSettings
 from otherhalf.estimators.ensemble import count_finishers, count_trainings, starters
@@ -26,9 +24,6 @@ FINISH, WORST_FINISH = 0.25, 1.5
 """Duration of a complete training of a plain model, in durations of the race of all candidates: the usual
 one, and one of a deep model."""
 
-PARALLEL = 0.5
-"""Share of the work that several threads divide."""
-
 
 @dataclass(frozen=True)
 class Estimate:
@@ -38,7 +33,6 @@ class Estimate:
         seconds: Likely duration; None for the method ``embedding``, which has not been measured enough.
         most_seconds: Duration if the deepest models win the race.
         memory: Bytes of the process at its peak.
-        threads: Number of threads.
         nodes: N.
         edges: E.
     """
@@ -46,7 +40,6 @@ class Estimate:
     seconds: float | None
     most_seconds: float | None
     memory: int
-    threads: int
     nodes: int
     edges: int
 
@@ -74,29 +67,28 @@ class Estimate:
 
     def __str__(self) -> str:
         memory = f"{self.memory / 1e9:.1f} GB" if self.memory >= 1e9 else f"{self.memory / 1e6:.0f} MB"
-        threads = "1 thread" if self.threads == 1 else f"{self.threads} threads"
         duration = self.duration[0].upper() + self.duration[1:]
-        return f"{duration} and {memory} on {threads} ({self.nodes:,} nodes, {self.edges:,} edges)"
+        return f"{duration} and {memory} on one core ({self.nodes:,} nodes, {self.edges:,} edges)"
 
 
 def estimate_fit(graph: Graph, split: Split, settings: Settings) -> Estimate:
-    """Estimate the duration and the memory of a fit of GOALClassifier on this computer's threads.
+    """Estimate the duration and the memory of a fit of GOALClassifier.
 
     The duration is a sum over the stages of the method ``kernel``. Each is linear in nodes, edges, entries of
-    the features and so on, with coefficients from measured fits on one core of a server (AMD EPYC). They were
-    chosen on all but one of 19 graphs with 183 to 22,470 nodes, and applied to the one left out: the estimate
-    was within a factor of two on 16 and of four on all. What cannot be known before is which plain models win
-    the race: a deep one takes ten times as long as a flat one. The memory was between 0.9 and 1.6 times the
-    measured one.
+    the features and so on, with coefficients from measured fits: one thread, on a core of a server (AMD EPYC)
+    that had nothing else to do. More threads make a fit shorter, and other work on the machine longer.
+
+    Coefficients that were taken from the other graphs estimated the fit of each of 20 graphs, with 183 to
+    37,700 nodes, within a factor of two on 18 and of four on all; :data:`FINISH` alone was chosen on all
+    together. What cannot be known before is which plain models win the race: a deep one takes ten times as
+    long as a flat one. The estimated memory was between 0.9 and 1.6 times the measured one.
     """
-    threads = torch.get_num_threads()
     likely = worst = None
     if settings.method == "kernel":
         size = _Size.of(graph, split)
-        speed = 1 / (1 - PARALLEL + PARALLEL / threads)
-        likely, worst = (sum(_stages(size, settings, finish)) / speed for finish in (FINISH, WORST_FINISH))
+        likely, worst = (sum(_stages(size, settings, finish)) for finish in (FINISH, WORST_FINISH))
     memory = int(PROCESS + needed_bytes(graph, len(split.train), settings))
-    return Estimate(likely, worst, memory, threads, graph.num_nodes, graph.num_edges)
+    return Estimate(likely, worst, memory, graph.num_nodes, graph.num_edges)
 
 
 def needed_bytes(graph: Graph, num_train: int, settings: Settings) -> int:
@@ -156,14 +148,14 @@ def _stages(size: _Size, settings: Settings, finish: float) -> Iterator[float]:
     if chosen.half == "found":
         yield from _half(size, settings.kernel)
     if chosen.trees:
-        yield 0.25 + 1.7 * size.nodes
+        yield 0.25 + 1.8 * size.nodes
         if size.num_train * size.classes <= MOST_WORK:
-            yield count * size.classes * (0.05 + 0.83 * size.train)
+            yield count * size.classes * (0.05 + 0.81 * size.train)
     if chosen.classifier:
-        yield trained * count * (0.08 + 1.24 * size.nodes + 0.14 * size.edges + 0.80 * size.entries)
+        yield trained * count * (0.07 + 1.4 * size.nodes + 0.11 * size.edges + 0.78 * size.entries)
     started = starters(settings)
     if chosen.plain and started:
-        race = 1.05 + 13.4 * size.nodes + 3.7 * size.edges + 16.9 * size.entries
+        race = 1.0 + 14 * size.nodes + 3.6 * size.edges + 17 * size.entries
         layers = sum(each.architecture.layers for each in started)
         share = layers / sum(each.architecture.layers for each in CANDIDATES)
         yield race * share * min(1.0, longest / RACE_EPOCHS)
@@ -174,8 +166,10 @@ def _stages(size: _Size, settings: Settings, finish: float) -> Iterator[float]:
 
 def _half(size: _Size, kernel: KernelSettings) -> Iterator[float]:
     """Yield the seconds of the choice of kernels, the regression, and the search."""
-    yield 3.9 * (min(size.num_train, kernel.nodes) / 1500) ** 2
-    anchors = size.num_train if size.num_train <= kernel.exact else kernel.landmarks
-    yield 12.7 * (anchors / 1e4) ** 2 * size.train
-    yield 5.9 * size.nodes * min(size.num_train, kernel.max_candidates) / 1e4
+    yield 3.8 * (min(size.num_train, kernel.nodes) / 1500) ** 2
+    exact = size.num_train <= kernel.exact
+    anchors = size.num_train if exact else kernel.landmarks
+    yield 10.8 * (anchors / 1e4) ** 2 * size.train
+    compared = min(size.num_train, kernel.max_candidates) + (0 if exact else anchors)
+    yield 7.0 * size.nodes * compared / 1e4
     yield 4.1 * size.nodes
