@@ -85,8 +85,8 @@ def test_what_is_followed_without_a_verdict_of_the_labels(agreeing):
 
 
 def test_a_doubt_takes_the_place_of_the_verdict(agreeing):
-    text = explain(replace(agreeing, doubt="D means nothing here: the nodes have no features."))
-    assert "above 0.2, which would mean homophily. D means nothing here: the nodes have no features." in text
+    text = explain(replace(agreeing, doubt="D means nothing here: no feature column varies."))
+    assert "above 0.2, which would mean homophily. D means nothing here: no feature column varies." in text
     assert "prone" not in text
 
 

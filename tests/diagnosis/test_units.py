@@ -71,13 +71,6 @@ def test_large_numbers_do_not_overflow():
     assert free.x.std() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
-def test_no_column_at_all(make):
-    free = UnitFree.of(make(np.zeros((4, 0), dtype=np.float32)))
-    assert free.x.shape == (4, 0)
-    assert free.used_columns() == 0
-
-
 def test_used_columns_of_sparse_features():
     assert UnitFree.of(sp.csr_matrix(array([[0, 5, 0], [0, 1, 2]]))).used_columns() == 2
 

@@ -50,7 +50,7 @@ class Cosine:
         positive = self._norm[self._norm > 0]
         # Products of float32 values beyond these would overflow or become 0; float64 holds them all.
         self._exact = bool(len(positive)) and (positive.max() > 1e15 or positive.min() < 1e-15)
-        per_row = max(1.0, x.nnz / n) if sp.issparse(x) else max(1, d)
+        per_row = max(1.0, x.nnz / n) if sp.issparse(x) else d
         self._rows = max(1, int(VALUES_AT_ONCE / per_row))
 
     def __call__(self, pairs: IntArray) -> Values:
@@ -76,7 +76,7 @@ def row_norms(x: Features) -> Values:
     """Return ‖x_i‖ in float64, computed block by block, without a float64 copy of all features."""
     n, d = x.shape
     squares = np.empty(n)
-    rows = max(1, VALUES_AT_ONCE // max(1, d))
+    rows = max(1, VALUES_AT_ONCE // d)
     for start in range(0, n, rows):
         block = x[start : start + rows].astype(np.float64)
         if sp.issparse(block):

@@ -66,5 +66,5 @@ def _standard(x: FloatArray) -> FloatArray:
 
 
 def _row_blocks(x: FloatArray) -> list[slice]:
-    rows = max(1, VALUES_AT_ONCE // max(1, x.shape[1]))
+    rows = max(1, VALUES_AT_ONCE // x.shape[1])
     return [slice(start, start + rows) for start in range(0, len(x), rows)]

@@ -262,10 +262,8 @@ def _visible_labels(graph: Graph, nodes: Any) -> npt.NDArray[np.int64]:
 def _doubt(features: UnitFree, cosines: IntArray, edges: int) -> str:
     """Return the sentence that says why D means nothing, or little; empty where it can mean something."""
     columns = features.used_columns()
-    if features.x.shape[1] == 0:
-        return "D means nothing here: the nodes have no features."
-    if columns == 0:
-        return "D means nothing here: every feature column is constant."
+    if columns == 0:  # a graph made without features has a column of ones
+        return "D means nothing here: no feature column varies."
     if np.count_nonzero(cosines) == 1:
         return f"D means nothing here: every pair has the cosine {mean_cosine(cosines):.3f}."
     if columns == 1:
