@@ -20,10 +20,17 @@ __all__ = ["READERS", "Columns", "Reader", "open_data"]
 
 @dataclass(frozen=True)
 class Reader:
-    """One kind of DATA: ``accepts`` tests the text, ``read`` makes the graph from it and the columns."""
+    """One kind of DATA.
+
+    Attributes:
+        accepts: Tests the text.
+        read: Makes the graph from it and the columns.
+        read_again: Does so with the reading of a fit; None for data without tables.
+    """
 
     accepts: Callable[[str], bool]
-    read: Callable[[str, Columns, Reading | None], Graph]
+    read: Callable[[str, Columns], Graph]
+    read_again: Callable[[str, Columns, Reading], Graph] | None = None
 
 
 def open_data(data: str, columns: Columns | None = None, reading: Reading | None = None) -> Graph:
@@ -39,7 +46,10 @@ def open_data(data: str, columns: Columns | None = None, reading: Reading | None
         reading: The reading of a fit, which is applied to tables again.
     """
     reader = next(reader for reader in READERS if reader.accepts(data))
-    return reader.read(data, columns or Columns(), reading)
+    columns = columns or Columns()
+    if reading is None or reader.read_again is None:
+        return reader.read(data, columns)
+    return reader.read_again(data, columns, reading)
 
 
 def table_paths(data: str) -> list[str]:
@@ -56,17 +66,17 @@ def table_paths(data: str) -> list[str]:
     return [nodes, *(f"{inside}{table}" for table in tables)]
 
 
-def _read_pair(data: str, columns: Columns, reading: Reading | None) -> Graph:
+def _read_pair(data: str, columns: Columns, reading: Reading | None = None) -> Graph:
     nodes, *edges = table_paths(data)
     name = Path(nodes.partition(MARK)[0]).stem
     return read_tables(nodes, edges, **vars(columns), name=name, reading=reading)
 
 
-def _read_file(data: str, columns: Columns, reading: Reading | None) -> Graph:
+def _read_file(data: str, columns: Columns, reading: Reading | None = None) -> Graph:
     return read_graph_file(data, columns, reading=reading)
 
 
-def _refuse_one_table(data: str, columns: Columns, reading: Reading | None) -> Graph:
+def _refuse_one_table(data: str, columns: Columns) -> Graph:
     raise InputError(
         f"{data} is one table, and a graph needs two: give nodes and edges with a comma between them, "
         f"as in {data},edges.csv"
@@ -77,12 +87,12 @@ def _is_folder(data: str) -> bool:
     return resolve(data) is None and Path(data).expanduser().is_dir()
 
 
-def _read_folder(data: str, columns: Columns, reading: Reading | None) -> Graph:
+def _read_folder(data: str, columns: Columns) -> Graph:
     _check_no_columns(replace(columns, directed=False))
     return open_geom_gcn(Path(data).expanduser(), columns.directed)
 
 
-def _load(data: str, columns: Columns, reading: Reading | None) -> Graph:
+def _load(data: str, columns: Columns) -> Graph:
     _check_no_columns(columns)
     return load(data)
 
@@ -95,8 +105,8 @@ def _check_no_columns(columns: Columns) -> None:
 
 
 READERS = [
-    Reader(lambda data: "," not in data and is_graph_file(data), _read_file),
-    Reader(lambda data: "," in data and not data.startswith(f"{PREFIX}:"), _read_pair),
+    Reader(lambda data: "," not in data and is_graph_file(data), _read_file, _read_file),
+    Reader(lambda data: "," in data and not data.startswith(f"{PREFIX}:"), _read_pair, _read_pair),
     Reader(lambda data: data.lower().endswith(TABLE_ENDINGS), _refuse_one_table),
     Reader(_is_folder, _read_folder),
     Reader(lambda data: True, _load),
