@@ -90,8 +90,8 @@ class TestNotes:
         graph = read_tables(*files(edges="from,to,w\n10,20,1\n20,10,2\n30,20,4\n"), notes=notes)
         assert (graph.edges.T.tolist(), graph.weights.tolist()) == ([[0, 1], [1, 2]], [3, 4])
         assert notes[-1].split(": ", 1)[1] == (
-            "the reader dropped 1 repeated edge and added its weight to that of the first; the two "
-            "directions of an edge count as one."
+            "the reader dropped 1 repeated edge and summed the weights; the two directions of an edge count "
+            "as one."
         )
 
     def test_a_plain_table_needs_none(self, files):

@@ -173,5 +173,5 @@ def _note_dropped(graph: Graph, edges: Sequence[Table], notes: list[str]) -> Non
         repeats = counted(graph.dropped_repeats, "repeated edge")
         also = "" if graph.directed else "; the two directions of an edge count as one"
         also += "" if graph.relations is None else "; an edge in two relations is in both"
-        kept = "kept each once" if graph.weights is None else "added its weight to that of the first"
+        kept = "kept each once" if graph.weights is None else "summed the weights"
         notes.append(f"{name}: the reader dropped {repeats} and {kept}{also}.")
