@@ -2,9 +2,11 @@
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
+from otherhalf.data.columns.encoding import ColumnEncoding
 from otherhalf.data.convert_networkx import from_networkx
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
@@ -127,12 +129,38 @@ def test_label_may_be_named_or_declined():
     assert from_networkx(triangle(), label=None, features="size").num_classes == 0
 
 
-def test_text_attributes_are_named_in_a_warning():
-    with pytest.warns(
-        UserWarning, match="the node attributes label are not numeric and are not used"
-    ) as caught:
-        from_networkx(triangle(), label="old")
-    assert caught[0].filename == __file__
+class TestAttributesOfEveryKind:
+    def people(self, *others):
+        graph = nx.path_graph(["ann", "bob", "cy", *others])
+        values = {"city": "Bonn", "age": 30.0, "label": "a"}
+        nx.set_node_attributes(graph, {node: dict(values) for node in graph})
+        graph.nodes["bob"].update(city="Rome", age=None, label="b")
+        graph.nodes["cy"]["age"] = 50.0
+        return graph
+
+    def test_they_become_features_like_columns_of_a_table(self):
+        notes = []
+        graph = from_networkx(self.people(), notes=notes)
+        cells = pd.DataFrame({"city": ["Bonn", "Rome", "Bonn"], "age": [30, None, 50]})
+        assert graph.reading.encoding == ColumnEncoding.learn(cells)
+        assert np.array_equal(graph.x, graph.reading.encoding.apply(cells).x)
+        assert (graph.ids.tolist(), notes) == (["ann", "bob", "cy"], [])
+
+    def test_the_same_reading_for_another_graph(self):
+        first = from_networkx(self.people(), notes=[])
+        grown = from_networkx(self.people("dee"), notes=[], reading=first.reading)
+        assert np.array_equal(grown.x[:3], first.x)
+
+    def test_decisions_are_warnings_of_the_users_line(self):
+        graph = self.people()
+        nx.set_node_attributes(graph, "Earth", "planet")
+        with pytest.warns(UserWarning, match="column 'planet': left out: all its values") as caught:
+            from_networkx(graph)
+        assert caught[0].filename == __file__
+
+    def test_nodes_without_attributes_have_a_column_of_ones(self):
+        with pytest.warns(UserWarning, match="the networkx graph has no column for the features"):
+            assert from_networkx(nx.path_graph(3)).x.tolist() == [[1], [1], [1]]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +177,7 @@ def test_text_attributes_are_named_in_a_warning():
             "the node 'u' has no attribute 'age': give every node the same",
         ),
         ({}, {"features": []}, "the list of feature attributes is empty"),
-        ({"more": 1}, {}, "the node 'u' has no attribute 'more'"),
+        ({"more": 1}, {"features": ["more"]}, "the node 'u' has no attribute 'more'"),
         ({"size": float("nan")}, {}, "the attribute 'size' of the node 'w' is NaN or infinite"),
         (
             {"size": "big"},
@@ -173,10 +201,6 @@ def test_refusals(change, options, message):
 
 def test_nothing_to_learn_from():
     assert "the networkx graph has no nodes" in refusal(nx.Graph())
-    assert "no node attribute is numeric" in refusal(nx.path_graph(3))
-    club = nx.path_graph(2)
-    nx.set_node_attributes(club, "chess", "club")
-    assert "the attributes besides the label are club" in refusal(club)
     assert "from_networkx takes a networkx graph, not list" in refusal([(0, 1)])
 
 

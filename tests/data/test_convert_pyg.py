@@ -209,7 +209,6 @@ class TestFromPyG:
     @pytest.mark.parametrize(
         ("changes", "message"),
         [
-            ({"x": None}, "the PyG data has no x: give node features"),
             ({"x": torch.ones(3)}, "x has the shape (3,): give one row per node"),
             ({"edge_index": None}, "the PyG data has neither edge_index nor adj_t"),
             ({"edge_index": torch.tensor([[0, 1]])}, "edge_index has the shape (1, 2): give [2, E]"),

@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from otherhalf.data.notes import counted
+from otherhalf.data.files.table import MemoryTable
+from otherhalf.data.node_table import read_nodes
+from otherhalf.data.notes import counted, hand_over
+from otherhalf.data.reading import Columns, Reading
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 
@@ -26,6 +30,8 @@ def from_networkx(
     weight: str | bool = "weight",
     relation: str | None = None,
     name: str = "",
+    notes: list[str] | None = None,
+    reading: Reading | None = None,
 ) -> Graph:
     """Return the graph of a networkx graph; the names of its nodes become the ids.
 
@@ -33,13 +39,18 @@ def from_networkx(
         graph: Any networkx graph. A ``DiGraph`` is directed; the repeated edges of a ``MultiGraph`` are
             dropped and counted, and their weights are summed.
         features: Name of one node attribute that holds a vector, or a list of names of numeric attributes.
-            Default: the attribute ``x`` if it holds vectors, or else every numeric attribute but the label.
+            Default: the attribute ``x`` if it holds vectors, or else every attribute but the label. These are
+            taken as they are if all are numbers without gaps, else by their kinds, like the columns of a
+            table (:func:`~otherhalf.data.tables.read_tables`). Nodes without attributes have a column of ones.
         label: Node attribute with the label; nodes without it are unlabelled.
         weight: Edge attribute with the weight, which is used if an edge has it; an edge without it has the
             weight 1, as everywhere in networkx. ``False`` for edges that all count the same.
         relation: Edge attribute with the name of the relation; an edge without it is in none. Other edge
             attributes are not used.
         name: Name of the graph.
+        notes: List to which the decisions about attributes are added; default: each is a warning.
+        reading: The reading of an earlier graph, ``graph.reading`` or ``model.reading_``: the attributes mean
+            the same as there.
     """
     if not hasattr(graph, "nodes") or not hasattr(graph, "is_directed"):
         raise InputError(f"from_networkx takes a networkx graph, not {type(graph).__name__}")
@@ -65,15 +76,23 @@ def from_networkx(
         ends, weights = ends[:, positive], weights[positive]
         relations = None if relations is None else relations[positive]
     numbered = all(isinstance(node, int) for node in nodes)
+    keys = [key for key in present if key != label]
+    if reading is not None and reading.encoding is not None:
+        x, kept_reading = _encoded(nodes, rows, keys, reading, notes)
+    elif features is None and not _is_vector(rows) and not _are_numbers(rows, keys):
+        x, kept_reading = _encoded(nodes, rows, keys, None, notes)
+    else:
+        x, kept_reading = _networkx_features(nodes, rows, keys, features), None
     return Graph(
         edges=ends,
-        x=_networkx_features(nodes, rows, [key for key in present if key != label], features),
+        x=x,
         y=None if label is None else [row.get(label) for row in rows],  # type: ignore[arg-type]
         directed=graph.is_directed(),
         ids=nodes if numbered else [str(node) for node in nodes],  # type: ignore[arg-type]
         name=name,
         weights=weights,  # type: ignore[arg-type]  # float64 until those of repeats are summed
         relations=relations,  # type: ignore[arg-type]  # names, from which it makes Relations
+        reading=kept_reading,
     )
 
 
@@ -106,23 +125,35 @@ def _relations(graph: nx.Graph, name: str) -> npt.NDArray[np.object_]:
     return relations
 
 
+def _is_vector(rows: list[Any]) -> bool:
+    return any(np.ndim(row["x"]) == 1 for row in rows if "x" in row)
+
+
+def _are_numbers(rows: list[Any], keys: list[Any]) -> bool:
+    return bool(keys) and all(key in row and _is_number(row[key]) for row in rows for key in keys)
+
+
+def _encoded(
+    nodes: list[Any], rows: list[Any], keys: list[Any], reading: Reading | None, notes: list[str] | None
+) -> tuple[Any, Reading]:
+    """Return features by the kinds of the attributes, and how these were read."""
+    found: list[str] = []
+    cells = {str(key): [row.get(key) for row in rows] for key in keys}
+    id = "node"
+    while id in cells:
+        id += "_"
+    table = MemoryTable("the networkx graph", pd.DataFrame({id: range(len(nodes)), **cells}))
+    read = read_nodes(table, Columns(id=id, label=None), found, reading)
+    x = read.x
+    hand_over(found, notes)
+    return x, read.reading
+
+
 def _networkx_features(
     nodes: list[Any], rows: list[Any], present: list[Any], features: str | Sequence[str] | None
 ) -> npt.NDArray[np.float64]:
     if features is None:
-        features = "x" if any(np.ndim(row["x"]) == 1 for row in rows if "x" in row) else None
-    if features is None:
-        features = [key for key in present if all(_is_number(row[key]) for row in rows if key in row)]
-        unused = [str(key) for key in present if key not in features]
-        if not features:
-            raise InputError(
-                "no node attribute is numeric, and features are needed: give each node a number or a vector, "
-                f"such as its degree (the attributes besides the label are {', '.join(unused) or 'none'})"
-            )
-        if unused:
-            warnings.warn(
-                f"the node attributes {', '.join(unused)} are not numeric and are not used", stacklevel=3
-            )
+        features = "x" if _is_vector(rows) else present
     keys = [features] if isinstance(features, str) else list(features)
     if not keys:
         raise InputError("the list of feature attributes is empty: name at least one")

@@ -36,9 +36,10 @@ def from_pyg(
     """Return the graph of a PyG ``Data``.
 
     Args:
-        data: Data with ``x`` (dense or torch sparse), ``edge_index`` or ``adj_t`` and, if known, ``y``
-            (``[N]`` or ``[N, 1]``, −1 or NaN for unknown). ``train_mask``, ``val_mask`` and ``test_mask``
-            (``[N]`` or ``[N, S]``) become the fixed splits, without the nodes that have no label.
+        data: Data with ``x`` (dense or torch sparse; nodes without it have a column of ones), ``edge_index``
+            or ``adj_t`` and, if known, ``y`` (``[N]`` or ``[N, 1]``, −1 or NaN for unknown). ``train_mask``,
+            ``val_mask`` and ``test_mask`` (``[N]`` or ``[N, S]``) become the fixed splits, without the nodes
+            that have no label.
             ``class_names``, ``node_ids`` and ``directed``, which :func:`to_pyg` writes, are used.
             ``edge_weight`` has the weights of the edges; without it, an ``edge_attr`` with one column of
             positive floats is taken as weights, with a warning, and so are entries of ``adj_t`` that differ.
@@ -57,9 +58,7 @@ def from_pyg(
             f"from_pyg takes a torch_geometric Data, not {type(data).__name__}: take one graph out of a data "
             "set with dataset[0], and make a HeteroData homogeneous with data.to_homogeneous()"
         )
-    if data.x is None:
-        raise InputError("the PyG data has no x: give node features, data.x = […]")
-    x = _from_torch(data.x)
+    x = np.ones((data.num_nodes or 0, 1), dtype=np.float32) if data.x is None else _from_torch(data.x)
     if x.ndim != 2:
         raise InputError(f"the PyG data's x has the shape {tuple(x.shape)}: give one row per node, [N, D]")
     n = int(x.shape[0])

@@ -66,17 +66,20 @@ def read_given(
     if options or y is not None:
         name = min(options, default="y")
         raise InputError(f"a graph holds everything itself, and {name} is given beside it: {FORMS}")
-    return as_graph(graph)
+    return as_graph(graph, reading)
 
 
-def as_graph(given: GraphLike) -> Graph:
-    """Return a Graph as it is, and a networkx graph or a PyG ``Data`` as a Graph; else raise InputError."""
+def as_graph(given: GraphLike, reading: Reading | None = None) -> Graph:
+    """Return a Graph as it is, and a networkx graph or a PyG ``Data`` as a Graph; else raise InputError.
+
+    The reading of a fit says what the attributes of a networkx graph mean.
+    """
     if isinstance(given, Graph):
         return given
     if _is_pyg(given):
         return Graph.from_pyg(given)
     if not isinstance(given, type) and hasattr(given, "nodes") and hasattr(given, "is_directed"):
-        return Graph.from_networkx(given)
+        return Graph.from_networkx(given, reading=reading)
     raise InputError(
         "an estimator takes a Graph, a networkx graph or a torch_geometric Data, not "
         f"{type(given).__name__}: make a Graph with otherhalf.load, read_tables, Graph(edges=…, x=…, y=…) "
