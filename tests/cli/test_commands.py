@@ -165,6 +165,14 @@ class TestJson:
         assert result["metrics"]["test"]["accuracy"] == result["test_accuracy"]
         assert result["metrics"]["val"]["accuracy"] == result["val_accuracy"]
         assert result["metrics"]["test"]["top_3"] is None
+        assert result["simple"] == []  # the preset paper is the embedding
+
+    @pytest.mark.usefixtures("brief")
+    def test_fit_has_simple_models_beside_it(self, run):
+        result = answer(run("fit", CSBM, "--json"))
+        assert [row["model"] for row in result["simple"]][:2] == ["majority", "propagation"]
+        assert answer(run("fit", CSBM, "--json", "--no-simple"))["simple"] == []
+        assert answer(run("fit", CSBM, "--json", "--fast"))["simple"] == []
         assert (result["metric"], result["threshold"]) == ("accuracy", None)
         assert result["metric_reason"] == "The metric is accuracy, because there are 3 classes."
         test = result["evaluation"]["test"]

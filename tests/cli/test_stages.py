@@ -20,6 +20,7 @@ from otherhalf.data.synthetic import contextual_sbm
         ("again-goal-1", "training GOAL once more, part 2"),
         ("encoder-mlp", "training the encoder mlp"),
         ("member 2 classifier", "model 2: training the classifier on both halves"),
+        ("simple", "fitting simple models to compare with"),
         ("something new", "something new"),
     ],
 )

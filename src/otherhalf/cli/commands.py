@@ -199,6 +199,14 @@ def fit(
         ),
     ] = "auto",
     class_weight: ClassWeight = None,
+    no_simple: Annotated[
+        bool,
+        typer.Option(
+            "--no-simple",
+            help="Leave out the simple models that the result is compared with; --fast and the method "
+            "embedding leave them out too.",
+        ),
+    ] = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue a fit into --out that was stopped.")
     ] = False,
@@ -235,7 +243,8 @@ def fit(
         quick = GOALClassifier(preset, seed=seed, fast=True).estimate(graph, parts)
         say(f"With --fast it would be {quick.duration}, with fewer and simpler models.")
     with progress() as on_step:
-        result = fit_into(model, graph, parts, out, resume=resume, on_step=on_step)
+        simple = not (no_simple or fast or model.resolved_settings().method == "embedding")
+        result = fit_into(model, graph, parts, out, resume=resume, on_step=on_step, simple=simple)
     print_result({**result, "estimate": estimate.to_dict()}, summary(result), as_json)
 
 

@@ -259,7 +259,8 @@ def _models(text: str | None, *, simple: bool = False) -> list[str]:
         text: Names with commas between.
         simple: Whether the simple ones, which have nothing to search, are among all.
     """
-    from otherhalf.experiments.runner.models import SIMPLE, compared_models, title_of
+    from otherhalf.estimators.simple_rows import SIMPLE
+    from otherhalf.experiments.runner.models import compared_models, title_of
 
     names = _names(text) or [*compared_models(), *(SIMPLE if simple else ())]
     for name in names:

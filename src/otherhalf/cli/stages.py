@@ -9,6 +9,7 @@ WORDS = {
     "head": "learning the embedding of the missing half",
     "classifier": "training the classifier on both halves",
     "boosted-trees": "boosting trees",
+    "simple": "fitting simple models to compare with",
 }
 """Stages that have one name."""
 

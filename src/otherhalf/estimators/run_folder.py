@@ -14,7 +14,9 @@ from otherhalf.diagnosis.verdict import opposite
 from otherhalf.errors import InputError
 from otherhalf.estimators.evaluation import Evaluation, class_shares
 from otherhalf.estimators.goal import GOALClassifier
+from otherhalf.estimators.simple_rows import simple_lines, simple_rows
 from otherhalf.graph import Graph, Split
+from otherhalf.system.arrays import FloatArray
 from otherhalf.system.atomic import atomic_write, check_folder
 from otherhalf.system.process import peak_memory_mb
 from otherhalf.training.loop import OnStep
@@ -39,15 +41,16 @@ def fit_into(
     *,
     resume: bool = False,
     on_step: OnStep | None = None,
+    simple: bool = False,
 ) -> dict[str, Any]:
     """Fit, score once on the test nodes, write everything to ``folder`` if one is given; return the result.
 
     With ``resume``, a fit into the same folder that was stopped continues, and one that had finished is not
-    run again.
+    run again. With ``simple``, the result has the scores of simple models beside those of the fit.
     """
     if folder is None:
         model.fit(graph, split, on_step=on_step)
-        return result_of(model, graph, split)
+        return _result(model, graph, split, on_step, simple=simple)
     # Wrong input is noticed before anything in the folder is touched.
     identity = _run_identity(model, graph, split)
     model.check_fit(graph, split)
@@ -73,11 +76,27 @@ def fit_into(
         split=split,
     )
     written = {"out": str(folder), "half_rows": _write_half(model, graph, folder), "run": identity}
-    result = {**result_of(model, graph, split, probabilities), **written}
+    result = {**_result(model, graph, split, on_step, probabilities, simple=simple), **written}
     with atomic_write(folder / RESULT_FILE) as temporary:
         temporary.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     _remove_checkpoints(folder)
     return result
+
+
+def _result(
+    model: GOALClassifier,
+    graph: Graph,
+    split: Split,
+    on_step: OnStep | None,
+    probabilities: FloatArray | None = None,
+    *,
+    simple: bool,
+) -> dict[str, Any]:
+    """Return the result of a fit, with the simple models beside it if they are wanted."""
+    probabilities = model.predict_proba(graph) if probabilities is None else probabilities
+    result = result_of(model, graph, split, probabilities)
+    rows = simple_rows(model, graph, split, probabilities, on_step) if simple else []
+    return {**result, "simple": [vars(row) for row in rows]}
 
 
 def result_of(
@@ -138,6 +157,7 @@ def summary(result: dict[str, Any]) -> str:
         + f" ({result['split']} split, seed {result['seed']}, preset {result['preset']}).",
         *_metric_lines(result),
         *_leaderboard_lines(result),
+        *_simple_lines(result),
     ]
     if strengths:
         lines.append(f"Coefficients by layer: {strengths}.")
@@ -179,6 +199,11 @@ def _metric_lines(result: dict[str, Any]) -> list[str]:
         title = METRICS[name].title
         text = f"{title[0].upper()}{title[1:]}: validation {val}, test {test}. {text}"
     return [text]
+
+
+def _simple_lines(result: dict[str, Any]) -> list[str]:
+    rows = result.get("simple", [])  # an older result has none
+    return simple_lines(rows, result["metric"], result["metrics"]["val"][result["metric"]]) if rows else []
 
 
 def _evaluation_lines(result: dict[str, Any]) -> list[str]:

@@ -10,9 +10,10 @@ from otherhalf.data.entries import catalogue_name
 from otherhalf.data.splits import published_splits
 from otherhalf.data.splits import split as make_split
 from otherhalf.errors import InputError
+from otherhalf.estimators.simple_rows import SIMPLE
 from otherhalf.experiments.comparison import REFERENCE, Comparison, Row, judge, row_values, verdict_values
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
-from otherhalf.experiments.runner.models import GOAL_DEFAULT, SIMPLE, model_name, title_of
+from otherhalf.experiments.runner.models import GOAL_DEFAULT, model_name, title_of
 from otherhalf.experiments.statistics import LEVEL, MARGIN, POWER, TIED, UNDECIDED, Verdict, p_value
 from otherhalf.experiments.table import Table, best_in_bold
 from otherhalf.experiments.tuning.search import check_runs, search, search_seeds

@@ -7,6 +7,7 @@ from otherhalf.errors import InputError
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.goal import GOALClassifier
 from otherhalf.estimators.settings import EnsembleSettings
+from otherhalf.estimators.simple_rows import SIMPLE
 from otherhalf.estimators.trees import TreesClassifier
 from otherhalf.experiments.paper.published import TABLE1
 from otherhalf.experiments.paper.table1 import Table1
@@ -14,7 +15,6 @@ from otherhalf.experiments.runner import models as module
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.models import (
     GOAL_DEFAULT,
-    SIMPLE,
     compared_models,
     configuration,
     make_model,

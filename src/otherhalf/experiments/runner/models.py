@@ -1,17 +1,16 @@
 """The models that experiments compare: how each is made, and everything that decides a fit of it."""
 
 import json
-from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from otherhalf.errors import InputError
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.baseline import BaselineClassifier
 from otherhalf.estimators.goal import GOALClassifier
-from otherhalf.estimators.logistic import LogisticClassifier
 from otherhalf.estimators.settings import Settings
-from otherhalf.estimators.simple import MajorityClassifier, PropagationClassifier
+from otherhalf.estimators.simple_rows import SIMPLE
 from otherhalf.estimators.trees import TreesClassifier
 from otherhalf.experiments.runner.job import Job, canonical
 from otherhalf.nn.models.registry import MODELS, ModelSpec
@@ -20,20 +19,6 @@ from otherhalf.system.fields import to_dict
 GOAL = "goal"
 TREES = "trees"
 GOAL_EMBEDDING = "goal-embedding"
-
-SIMPLE: dict[str, tuple[str, Callable[..., NodeClassifier]]] = {
-    "majority": ("Majority class", MajorityClassifier),
-    "propagation": ("Label propagation", PropagationClassifier),
-    "logistic-own": ("Logistic regression on own columns", partial(LogisticClassifier, "own")),
-    "logistic": ("Logistic regression on the graph as a table", LogisticClassifier),
-    "boosted-own": (
-        "Boosted trees on own columns",
-        partial(TreesClassifier, "boosted", leaf=20, columns="own"),
-    ),
-    "boosted": ("Boosted trees on the graph as a table", partial(TreesClassifier, "boosted", leaf=20)),
-}
-"""What a user would try without a neural network: title, and how it is made. Each selects on validation by
-itself, so there is nothing to search."""
 
 TITLES = {
     GOAL: "GOAL",

@@ -12,10 +12,11 @@ from statistics import mean
 from typing import Any
 
 from otherhalf.errors import InputError
+from otherhalf.estimators.simple_rows import SIMPLE
 from otherhalf.estimators.trees import KINDS as TREE_KINDS
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Job
-from otherhalf.experiments.runner.models import SIMPLE, make_model, model_name
+from otherhalf.experiments.runner.models import make_model, model_name
 from otherhalf.experiments.runner.store import Store
 from otherhalf.nn.models.registry import model_spec
 from otherhalf.system.seeds import generator
