@@ -41,7 +41,7 @@ def from_networkx(
         features: Name of one node attribute that holds a vector, or a list of names of numeric attributes.
             Default: the attribute ``x`` if it holds vectors, or else every attribute but the label. These are
             taken as they are if all are numbers without gaps, else by their kinds, like the columns of a
-            table (:func:`~otherhalf.data.tables.read_tables`). Nodes without attributes have a column of ones.
+            table (:func:`~otherhalf.data.tables.read_tables`). Without attributes there is a column of ones.
         label: Node attribute with the label; nodes without it are unlabelled.
         weight: Edge attribute with the weight, which is used if an edge has it; an edge without it has the
             weight 1, as everywhere in networkx. ``False`` for edges that all count the same.
