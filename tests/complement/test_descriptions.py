@@ -302,3 +302,17 @@ def test_a_new_node_like_a_known_one_has_the_same_row():
         np.testing.assert_allclose(rows[:N], dense(before.rows(name)), atol=1e-7)
     assert not dense(after.rows("sources"))[5].any()
     assert dense(after.rows("two_steps")).shape == (6, 5)
+
+
+@pytest.mark.parametrize("x", [np.ones((4, 2)), sp.csr_matrix(np.ones((4, 2))), sp.csr_matrix((4, 2))])
+def test_features_that_are_all_the_same_describe_nothing(x):
+    def names(x):
+        graph = Graph(edges=[[0, 1, 2], [1, 2, 3]], x=x)
+        return Descriptions(graph, Basis.of(graph, Scaling("none"))).names
+
+    left = names(x)
+    assert left == ["neighbours", "rare_neighbours", "two_steps", "four_steps", "pagerank"]
+    changed = x.toarray() if sp.issparse(x) else x.copy()
+    changed[3, 1] = 5.0
+    assert {"features", "smoothed_1", "contrast"} <= set(names(changed))
+    assert "rare_features" in names(sp.csr_matrix(changed))

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -174,3 +175,16 @@ class TestRelations:
     def test_there_and_back(self, names):
         known = KnownNodes.of(self.graph(names))
         assert vars(KnownNodes.from_dict(json.loads(json.dumps(known.to_dict())))) == vars(known)
+
+
+def test_weights_must_be_there_again_and_may_not_be_new():
+    plain = Graph(edges=[[0, 1], [1, 2]], x=np.eye(3))
+    weighted = replace(plain, weights=np.array([1.0, 2.0]))
+    for graph in (plain, weighted):
+        known = KnownNodes.from_dict(json.loads(json.dumps(KnownNodes.of(graph).to_dict())))
+        assert known.known_first(graph)[0] is graph
+    assert "weighted" not in KnownNodes.of(plain).to_dict()
+    with pytest.raises(InputError, match="fitted with weights of the edges, and the graph has none: name"):
+        KnownNodes.of(weighted).known_first(plain)
+    with pytest.raises(InputError, match="fitted without weights of the edges, and the graph has some"):
+        KnownNodes.of(plain).known_first(weighted)

@@ -115,9 +115,16 @@ class Descriptions:
     @property
     def names(self) -> list[str]:
         """The descriptions that this graph has."""
-        has = {"sparse": sp.issparse(self.graph.x), "directed": self.graph.directed, "": True}
+        sparse, features = sp.issparse(self.graph.x), self._features_differ
+        has = {"sparse": sparse and features, "directed": self.graph.directed, "features": features, "": True}
         plain = [name for name, each in DESCRIPTIONS.items() if has[each.needs]]
         return [*plain, *names_by_relation(self.basis.relations, self.graph.directed)]
+
+    @cached_property
+    def _features_differ(self) -> bool:
+        """Whether the features of some nodes differ; else they describe nothing."""
+        least, most = self.graph.x.min(axis=0), self.graph.x.max(axis=0)
+        return bool((least != most).sum())
 
     def rows(self, name: str) -> Rows:
         """Return the unit rows of a description."""
@@ -219,7 +226,8 @@ class Description:
     Attributes:
         words: What two nodes share that are similar by it.
         make: Computes its rows.
-        needs: ``sparse`` features or ``directed`` edges; empty for nothing.
+        needs: ``features`` that differ between nodes, such features that are ``sparse``, or ``directed``
+            edges; empty for nothing.
     """
 
     words: str
@@ -228,15 +236,21 @@ class Description:
 
 
 DESCRIPTIONS: dict[str, Description] = {
-    "features": Description("similar features", lambda d: d.features),
+    "features": Description("similar features", lambda d: d.features, needs="features"),
     "rare_features": Description(
         "similar features, weighted by rarity", lambda d: d.rare_features, needs="sparse"
     ),
-    "neighbours_features": Description("neighbours with similar features", lambda d: d.neighbour_mean()),
-    "smoothed_1": Description("similar features within one step", lambda d: d.smoothed(1)),
-    "smoothed_2": Description("similar features within two steps", lambda d: d.smoothed(2)),
-    "smoothed_4": Description("similar features within four steps", lambda d: d.smoothed(4)),
-    "contrast": Description("a similar difference from their neighbours' features", lambda d: d.contrast()),
+    "neighbours_features": Description(
+        "neighbours with similar features", lambda d: d.neighbour_mean(), needs="features"
+    ),
+    "smoothed_1": Description("similar features within one step", lambda d: d.smoothed(1), needs="features"),
+    "smoothed_2": Description("similar features within two steps", lambda d: d.smoothed(2), needs="features"),
+    "smoothed_4": Description(
+        "similar features within four steps", lambda d: d.smoothed(4), needs="features"
+    ),
+    "contrast": Description(
+        "a similar difference from their neighbours' features", lambda d: d.contrast(), needs="features"
+    ),
     "neighbours": Description("the same neighbours", lambda d: d.neighbours("undirected", rarity=False)),
     "rare_neighbours": Description(
         "the same neighbours, weighted by rarity", lambda d: d.neighbours("undirected", rarity=True)

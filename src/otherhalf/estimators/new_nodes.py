@@ -25,6 +25,7 @@ class KnownNodes:
         ids: Their ids as text, or None where nodes are known by position alone.
         fingerprint: The fitted graph's edges and features, without labels.
         relations: The relations of its edges; empty if they were not told apart.
+        weighted: Whether its edges had weights.
     """
 
     count: int
@@ -32,6 +33,7 @@ class KnownNodes:
     ids: tuple[str, ...] | None
     fingerprint: str
     relations: tuple[str, ...] = ()
+    weighted: bool = False
 
     @classmethod
     def of(cls, graph: Graph) -> KnownNodes:
@@ -39,11 +41,15 @@ class KnownNodes:
         ids = None if graph.ids is None else tuple(str(i) for i in graph.ids)
         relations = () if graph.relations is None else graph.relations.names
         relations = relations if RelationGroups.of(graph.relations).names else ()
-        return cls(graph.num_nodes, graph.num_features, ids, graph.unlabelled_fingerprint, relations)
+        weighted = graph.weights is not None
+        return cls(
+            graph.num_nodes, graph.num_features, ids, graph.unlabelled_fingerprint, relations, weighted
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the model folder has of them; relations only if there are some."""
-        return {name: value for name, value in vars(self).items() if name != "relations" or value}
+        """Return what the model folder has of them; relations and weights only if there are some."""
+        late = ("relations", "weighted")
+        return {name: value for name, value in vars(self).items() if name not in late or value}
 
     @classmethod
     def from_dict(cls, saved: dict[str, Any]) -> KnownNodes:
@@ -66,6 +72,7 @@ class KnownNodes:
                 f"the graph has {graph.num_nodes} nodes and the model was fitted on {self.count}: give the "
                 "fitted graph, or that graph with new nodes added after its own"
             )
+        self._check_weights(graph)
         self._check_relations(graph)
         order = np.arange(graph.num_nodes)
         if self.ids is not None:
@@ -78,6 +85,18 @@ class KnownNodes:
                 stacklevel=3,
             )
         return (graph if np.array_equal(order, np.arange(len(order))) else _reordered(graph, order)), order
+
+    def _check_weights(self, graph: Graph) -> None:
+        if self.weighted and graph.weights is None:
+            raise InputError(
+                "the model was fitted with weights of the edges, and the graph has none: name their column "
+                "with weight"
+            )
+        if not self.weighted and graph.weights is not None:
+            raise InputError(
+                "the model was fitted without weights of the edges, and the graph has some: leave them out "
+                "(weight=False, --no-weight), or fit again"
+            )
 
     def _check_relations(self, graph: Graph) -> None:
         given = () if graph.relations is None else graph.relations.names
