@@ -44,10 +44,11 @@ def test_own_tables(tmp_path, monkeypatch, capsys):
     pd.DataFrame(ends).to_csv(tmp_path / "edges.csv", index=False)
     monkeypatch.chdir(tmp_path)
 
-    commands = [line for line in blocks("sh")[1].splitlines() if line]
-    assert [shlex.split(line)[1] for line in commands] == ["diagnose", "complement", "fit", "predict"]
-    for line in commands:
-        monkeypatch.setattr(sys, "argv", shlex.split(line))
+    commands = [shlex.split(line, comments=True) for line in blocks("sh")[1].splitlines() if line]
+    names_of_commands = [words[1] for words in commands]
+    assert names_of_commands == ["inspect", "diagnose", "complement", "fit", "predict"]
+    for words in commands:
+        monkeypatch.setattr(sys, "argv", words)
         with pytest.raises(SystemExit) as leaving:
             main()
         assert not leaving.value.code, capsys.readouterr().err
