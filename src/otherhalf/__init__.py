@@ -8,6 +8,9 @@ from otherhalf.system.version import VERSION
 if TYPE_CHECKING:
     from otherhalf.complement.missing_half import MissingHalf as MissingHalf
     from otherhalf.data.catalog import load as load
+    from otherhalf.data.own_splits import split_by_column as split_by_column
+    from otherhalf.data.own_splits import split_by_ids as split_by_ids
+    from otherhalf.data.own_splits import split_by_time as split_by_time
     from otherhalf.data.splits import split as split
     from otherhalf.data.tables import read_tables as read_tables
     from otherhalf.diagnosis.verdict import Diagnosis as Diagnosis
@@ -38,6 +41,9 @@ _HOME = {
     "load": "data.catalog",
     "read_tables": "data.tables",
     "split": "data.splits",
+    "split_by_column": "data.own_splits",
+    "split_by_ids": "data.own_splits",
+    "split_by_time": "data.own_splits",
 }
 
 __all__ = list(_HOME)

@@ -34,7 +34,7 @@ def test_data_comes_after_the_commands_own_arguments_and_tables_last():
     assert names == [
         *("model", "data", "seed"),
         *("id", "label", "features", "source", "target", "directed"),
-        *("unknown_edges", "split_column", "split_time", "weight", "no_weight"),
+        *("unknown_edges", "split_column", "split_time", "split_ids", "weight", "no_weight"),
         *("relation", "no_relation", "exclude", "kinds"),
     ]
     assert sizes.__name__ == "sizes"
@@ -73,6 +73,16 @@ def test_a_split_of_the_table_takes_the_place_of_the_default(tmp_path):
     run = CliRunner().invoke
     assert run(made, [tables, "--split-column", "part"]).stdout == "given [2] [0] [1]\n"
     assert run(made, [tables, "--split-time", "when"]).stdout == "given [1] [2] [0]\n"
+    for part, name in (("train", "z"), ("val", "x"), ("test", "y")):
+        (tmp_path / f"{part}.txt").write_text(f"{name}\n")
+    files = ",".join(f"{part}={tmp_path / part}.txt" for part in ("train", "val", "test"))
+    assert run(made, [tables, "--split-ids", files]).stdout == "given [2] [0] [1]\n"
+    for words, message in (
+        (["--split-ids", files, "--split-time", "when"], "--split-ids excludes --split-column"),
+        (["--split-ids", "train.txt"], "--split-ids has 'train.txt': give each part once, as in train="),
+        (["--split-ids", "train=a,train=b"], "give each part once"),
+    ):
+        assert message in str(run(made, [tables, *words]).exception)
     wrong = run(made, [tables, "--split-column", "part", "--split", "quota"])
     assert "--split quota and a split of the table's own exclude each other" in str(wrong.exception)
 

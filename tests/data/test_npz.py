@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from otherhalf.data.npz import read_arrays, read_npz, write_npz
+from otherhalf.data.splits import split
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
 
@@ -224,3 +225,15 @@ def test_damaged_relations(tmp_path):
     path = _write(path, relation_names=np.array(["a"]), relation_data=np.ones(1), **matrix)
     with pytest.raises(InputError, match=r"the arrays relation_\* do not fit together"):
         read_npz(path)
+
+
+def test_a_split_of_the_users_own_stays_one(tmp_path):
+    made = Split([0], [1], [2], kind="time")
+    graph = Graph(edges=[[0, 1], [1, 2]], x=np.eye(3), y=[0, 1, 0], fixed_splits=(made,))
+    write_npz(graph, tmp_path / "g.npz")
+    again = split(read_npz(tmp_path / "g.npz"), "given")
+    assert (again.train.tolist(), again.val.tolist(), again.test.tolist()) == ([0], [1], [2])
+    arrays = dict(np.load(tmp_path / "g.npz")) | {"split_kinds": np.array(["time", "time"])}
+    np.savez(tmp_path / "wrong.npz", **arrays)
+    with pytest.raises(InputError, match="split_kinds and train_masks differ in length"):
+        read_npz(tmp_path / "wrong.npz")

@@ -10,7 +10,7 @@ from otherhalf.data.splits import split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
 from otherhalf.experiments.compare import compare
-from otherhalf.experiments.runner.graphs import GraphFolder
+from otherhalf.experiments.runner.graphs import GraphFolder, hash_of
 from otherhalf.experiments.runner.job import Outcome
 from otherhalf.experiments.runner.models import GOAL_DEFAULT
 from otherhalf.experiments.runner.store import Store
@@ -161,10 +161,13 @@ def test_the_public_split(workbench):
     assert found.table().rows[1][4:6] == ["", "too few splits to tell"]
 
 
-def test_the_one_split_of_a_table_is_refused(workbench):
-    with pytest.raises(InputError, match="compare takes several splits, and a table gives one: leave out"):
-        compare(published(1, kind="column"), ["gcn"], workbench, split="given")
-    assert workbench.jobs == []
+def test_the_one_split_of_a_table(workbench):
+    graph = published(1, kind="column")
+    found = compare(graph, ["gcn", "goal"], workbench, runs=2, split="given", budget=2)
+    assert found.title.endswith("accuracy, 2 run(s) on the given split")
+    assert "All runs are on one split" in found.table().notes[0]
+    other = replace(graph, fixed_splits=(replace(split(GRAPH, seed=5), kind="column", seed=None),))
+    assert hash_of(other, "given") != hash_of(graph, "given")  # another split is another run
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import typer
@@ -75,6 +75,12 @@ SplitTime = Annotated[
     str | None,
     typer.Option(help="Tables: node column with times; the oldest 60 % train, the next 20 % validate."),
 ]
+SplitIds = Annotated[
+    str | None,
+    typer.Option(
+        help="Files with one node id per line for the parts of the split: train=a.txt,val=b.txt,test=c.txt."
+    ),
+]
 Weight = Annotated[
     str | None,
     typer.Option(help="Tables: edge column with weights; default: a numeric one called weight or w."),
@@ -112,12 +118,17 @@ class OpenGraph:
 
     data: str
     columns: Any
+    split_ids: str | None = None
 
     def __call__(self, reading: Any = None) -> Any:
         """Return the graph; the reading of a fit is applied to tables again."""
+        from otherhalf.data.own_splits import split_by_ids
         from otherhalf.data.source import open_data
 
-        return open_data(self.data, self.columns, reading)
+        graph = open_data(self.data, self.columns, reading)
+        if self.split_ids is None:
+            return graph
+        return replace(graph, fixed_splits=(split_by_ids(graph, _files_of_parts(self.split_ids)),))
 
 
 def _about_tables(
@@ -130,6 +141,7 @@ def _about_tables(
     unknown_edges: UnknownEdges = "drop",
     split_column: SplitColumn = None,
     split_time: SplitTime = None,
+    split_ids: SplitIds = None,
     weight: Weight = None,
     no_weight: NoWeight = False,
     relation: Relation = None,
@@ -140,6 +152,19 @@ def _about_tables(
     """Declare the options about tables once, for all commands that take DATA."""
 
 
+def _files_of_parts(text: str) -> dict[str, str]:
+    """Return the file of each part of a split that the user names."""
+    parts = dict[str, str]()
+    for word in text.split(","):
+        part, mark, file = (piece.strip() for piece in word.partition("="))
+        if not (part and mark and file) or part in parts:
+            raise InputError(
+                f"--split-ids has {word!r}: give each part once, as in train=a.txt,val=b.txt,test=c.txt"
+            )
+        parts[part] = file
+    return parts
+
+
 def _follow_the_users_split(arguments: dict[str, Any]) -> None:
     """Let a command that splits use the split of the user's table; ``uniform`` is the default."""
     if "split" not in arguments:
@@ -147,7 +172,7 @@ def _follow_the_users_split(arguments: dict[str, Any]) -> None:
     if arguments["split"] not in (None, "uniform", "given"):
         raise InputError(
             f"--split {arguments['split']} and a split of the table's own exclude each other: "
-            "leave out one of --split and --split-column or --split-time"
+            "leave out one of --split and --split-column, --split-time or --split-ids"
         )
     arguments["split"] = "given"
 
@@ -170,10 +195,14 @@ def takes_data(command: Callable[..., None]) -> Callable[..., None]:
                 if about[name] is not None:
                     raise InputError(f"--{name} and --no-{name} exclude each other: leave out one of them")
                 about[name] = False
+        ids = about.pop("split_ids")
         columns = Columns(**about)
-        if columns.split_column is not None or columns.split_time is not None:
+        own = [ids, columns.split_column, columns.split_time]
+        if ids is not None and own != [ids, None, None]:
+            raise InputError("--split-ids excludes --split-column and --split-time: give one of the three")
+        if own != [None, None, None]:
             _follow_the_users_split(arguments)
-        command(OpenGraph(arguments.pop("data"), columns), **arguments)
+        command(OpenGraph(arguments.pop("data"), columns, ids), **arguments)
 
     required = [parameter for parameter in own if parameter.default is parameter.empty]
     optional = [parameter for parameter in own if parameter not in required]

@@ -2,7 +2,8 @@
 
 Arrays: ``edge_index`` [2, E]; ``directed`` (bool scalar); the features as dense ``x`` [N, D] or as CSR in
 ``x_data``, ``x_indices``, ``x_indptr``, ``x_shape``; ``y`` [N] with −1 for unknown; optionally
-``train_masks``, ``val_masks``, ``test_masks`` [S, N] (fixed splits, one per row), ``public_train_mask``,
+``train_masks``, ``val_masks``, ``test_masks`` [S, N] (fixed splits, one per row), ``split_kinds`` [S] (what
+decided each; without it they are published ones), ``public_train_mask``,
 ``public_val_mask``, ``public_test_mask`` [N] (Planetoid's public split), ``edge_weight`` [E], ``ids`` [N],
 ``classes`` [C] and ``name``; and the relations of the edges, ``relation_names`` [R] and a CSR matrix [R, E]
 in ``relation_data``, ``relation_indices`` and ``relation_indptr``.
@@ -22,14 +23,15 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from otherhalf.data.splits import GIVEN
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import UNKNOWN, IntArray
 from otherhalf.system.atomic import atomic_write
 from otherhalf.system.relations import Relations
 
-PUBLIC = "public"
-"""The ``kind`` of Planetoid's public split."""
+FIXED, PUBLIC = "fixed", "public"
+"""The ``kind`` of published splits, and of Planetoid's public one."""
 
 _CSR = ("x_data", "x_indices", "x_indptr", "x_shape")
 _PARTS = ("train", "val", "test")
@@ -138,9 +140,13 @@ def mask_splits(arrays: Arrays, labelled: npt.NDArray[np.bool_]) -> tuple[Split,
     if stacks:
         if len({len(stack) for stack in stacks}) != 1:
             raise InputError("train_masks, val_masks and test_masks differ in length: give one row per split")
+        kinds = arrays.get("split_kinds", np.full(len(stacks[0]), FIXED))
+        if kinds.shape != (len(stacks[0]),):
+            raise InputError("split_kinds and train_masks differ in length: give one kind per split")
         for seed, rows in enumerate(zip(*stacks, strict=True)):
             train, val, test = (np.flatnonzero(row & labelled) for row in rows)
-            splits.append(Split(train, val, test, kind="fixed", seed=seed))
+            kind = str(kinds[seed])
+            splits.append(Split(train, val, test, kind=kind, seed=seed if kind == FIXED else None))
     public = _masks(arrays, "public_{}_mask", (len(labelled),))
     if public:
         train, val, test = (np.flatnonzero(mask & labelled) for mask in public)
@@ -226,6 +232,8 @@ def _mask_arrays(graph: Graph) -> dict[str, npt.NDArray[Any]]:
     if splits:
         for part in _PARTS:
             arrays[f"{part}_masks"] = np.stack([_mask(getattr(s, part), graph.num_nodes) for s in splits])
+        kinds = [split.kind if split.kind in GIVEN else FIXED for split in splits]
+        arrays |= {"split_kinds": np.array(kinds)} if set(kinds) != {FIXED} else {}
     return arrays
 
 

@@ -11,6 +11,9 @@ from otherhalf.system.arrays import UNKNOWN, IntArray
 from otherhalf.system.seeds import generator
 
 KINDS = ("uniform", "stratified", "quota", "fixed", "public", "given")
+ONE_SPLIT = ("public", "given")
+"""Kinds of which a graph has one split, whatever the seed."""
+
 GIVEN = ("column", "time", "ids")
 """What a split that the user brought follows."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from otherhalf.data.entries import catalogue_name
-from otherhalf.data.splits import published_splits
+from otherhalf.data.splits import ONE_SPLIT, published_splits
 from otherhalf.data.splits import split as make_split
 from otherhalf.errors import InputError
 from otherhalf.estimators.simple_rows import SIMPLE
@@ -50,12 +50,12 @@ class Compared:
         benchmark = self.comparison.benchmark
         runs = f"{self.comparison.runs} {benchmark.split} split(s)"
         if self._one_split:
-            runs = f"{self.comparison.runs} run(s) on the public split"
+            runs = f"{self.comparison.runs} run(s) on the {benchmark.split} split"
         return f"{benchmark.data}: {METRICS[benchmark.metric].title}, {runs}"
 
     @property
     def _one_split(self) -> bool:
-        return self.comparison.benchmark.split == "public"
+        return self.comparison.benchmark.split in ONE_SPLIT
 
     def values(self) -> dict[str, Any]:
         """Return the comparison for JSON: ``rows`` of the models with scores, and the ``missing`` models."""
@@ -205,11 +205,6 @@ def compare(
 
 def _check_splits(graph: Graph, split: str, runs: int) -> int | None:
     """Raise InputError if the graph does not have the splits; return how many it has, None for any number."""
-    if split == "given":  # one split, which the key of a job does not hold
-        raise InputError(
-            "compare takes several splits, and a table gives one: leave out its split column and its time "
-            "column, or fit the models one by one"
-        )
     make_split(graph, split, 0)
     if split != "fixed":
         check_runs(runs)

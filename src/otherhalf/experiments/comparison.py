@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from otherhalf.data.splits import ONE_SPLIT
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.job import Job
 from otherhalf.experiments.runner.results import all_results, number
@@ -91,7 +92,7 @@ class Comparison:
             difference = None
             if reference is not None and model != REFERENCE:
                 difference = paired_difference(reference[0], test, ratio)
-                if self.benchmark.split == "public":  # one split: the test is about differences over many
+                if self.benchmark.split in ONE_SPLIT:  # one split: the test is about differences over many
                     difference = replace(difference, p=None, error=None)
             rows.append(Row(model, Summary.of(test), Summary.of(validation), difference))
         return rows

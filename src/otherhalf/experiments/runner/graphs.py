@@ -8,11 +8,12 @@ from otherhalf.data.entries import splits_fingerprint
 from otherhalf.data.folders import search_folders
 from otherhalf.data.npz import read_npz, write_npz
 from otherhalf.data.source import open_data
+from otherhalf.data.splits import ONE_SPLIT
 from otherhalf.errors import InputError
 from otherhalf.experiments.runner.job import data_set_of
 from otherhalf.graph import Graph
 
-PUBLISHED = ("fixed", "public")
+PUBLISHED = ("fixed", *ONE_SPLIT)
 """Protocols whose splits come with the data."""
 
 KEPT = 3

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
+from otherhalf.data.splits import ONE_SPLIT
 from otherhalf.errors import InputError
 from otherhalf.estimators.simple_rows import SIMPLE
 from otherhalf.estimators.trees import KINDS as TREE_KINDS
@@ -168,7 +169,7 @@ def check_runs(runs: int) -> None:
 
 def search_seeds(split: str, published: int | None = None) -> tuple[int, ...]:
     """Return the splits that settings are chosen on; ``published`` is the number of published splits."""
-    seeds = {"fixed": PUBLISHED_SEEDS, "public": (0,)}.get(split, SEEDS)
+    seeds = {"fixed": PUBLISHED_SEEDS, **dict.fromkeys(ONE_SPLIT, (0,))}.get(split, SEEDS)
     return seeds if published is None else tuple(seed for seed in seeds if seed < published)
 
 
