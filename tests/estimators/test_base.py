@@ -241,3 +241,21 @@ def test_a_refit_is_weighted_too():
         for weight in (None, {1: 9})
     )
     assert heavy[NOISY_PARTS.test, 1].mean() > even[NOISY_PARTS.test, 1].mean() + 0.05
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        {code: 1.0 + code for code in range(12)},  # as text, 10 comes before 2
+        {np.int64(0): 2.0},
+        {0: 2.0, "1": 3.0},
+    ],
+    ids=["many", "numpy", "mixed"],
+)
+def test_weights_are_saved_whatever_names_classes(weights, tmp_path):
+    graph = contextual_sbm(num_nodes=120, num_classes=12, num_features=4, seed=0)
+    model = LogisticClassifier("own", class_weight=weights, steps=5).fit(graph, split(graph))
+    model.save(tmp_path)
+    loaded = LogisticClassifier.load(tmp_path)
+    assert np.array_equal(loaded.predict_proba(graph), model.predict_proba(graph))
+    assert loaded.class_weight == {str(name): weight for name, weight in weights.items()}

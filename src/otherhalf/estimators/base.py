@@ -29,7 +29,7 @@ from otherhalf.system.device import usable_device
 from otherhalf.system.fields import from_dict, json_number, to_dict
 from otherhalf.system.version import VERSION
 from otherhalf.training.checkpoint import History
-from otherhalf.training.class_weights import class_weights
+from otherhalf.training.class_weights import by_name, class_weights
 from otherhalf.training.loop import Monitor, OnStep
 from otherhalf.training.metric_choice import AUTO, MetricChoice, choose_metric
 from otherhalf.training.metrics import check_metric
@@ -229,7 +229,7 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
         if self._awaited is not None and self._cache is not None:
             self.predict_proba(self._cache[0])
         content = {
-            "parameters": self.get_params(),
+            "parameters": self._parameters(),
             "settings": to_dict(self.settings_),
             "classes": self.classes_.tolist(),
             "known": self._known.to_dict(),
@@ -272,6 +272,10 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
         for name, module in model._parts().items():
             load_weights(module, name, tensors, folder)
         return model
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return the arguments as JSON can have them: its names are text."""
+        return {name: by_name(v) if name == "class_weight" else v for name, v in self.get_params().items()}
 
     @property
     def num_known_(self) -> int:
