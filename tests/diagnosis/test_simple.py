@@ -89,6 +89,13 @@ def test_a_fold_without_a_second_class():
     assert scores(graph)["features"]["accuracy"] == 29 / 30
 
 
+@pytest.mark.filterwarnings("error")
+def test_many_classes_are_no_reason_for_a_warning():
+    rng = np.random.default_rng(0)
+    graph = Graph(edges=rng.integers(60, size=(2, 90)), x=rng.normal(size=(60, 3)), y=np.arange(60) % 40)
+    assert scores(graph)["features"]["nodes"] == 60
+
+
 @pytest.mark.parametrize("y", [np.full(28, -1), np.zeros(28, int), np.array([0, 1] * 5 + [-1] * 18)])
 def test_nothing_to_say(y):
     assert scores(star_graph(), y) == {}

@@ -25,6 +25,14 @@ def test_the_probabilities_are_those_of_scikit_learn(codes):
     np.testing.assert_allclose(_probabilities(rows, weight, bias), expected, atol=1e-5)
 
 
+@pytest.mark.filterwarnings("error")
+def test_neither_few_steps_nor_many_classes_are_a_reason_for_a_warning():
+    rows = np.random.default_rng(0).standard_normal((40, 3)).astype(np.float32)
+    weight, bias = _fitted(rows, np.arange(40) % 30, 30, 10.0, 1)
+    assert weight.shape == (3, 30)
+    assert np.isfinite(bias).all()
+
+
 def test_the_table_of_the_graph_beats_own_columns_where_neighbours_are_alike():
     own = LogisticClassifier("own").fit(ALIKE, PARTS).score(ALIKE, PARTS.test)
     graph = LogisticClassifier().fit(ALIKE, PARTS).score(ALIKE, PARTS.test)

@@ -177,12 +177,11 @@ def _fitted(
     weights: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the weights ``[F, C]`` and biases ``[C]`` of scikit-learn's logistic regression."""
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     fitted = LogisticRegression(C=strength, max_iter=steps)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # enough steps for a baseline
+        warnings.simplefilter("ignore", UserWarning)  # of few steps, and of many classes
         fitted.fit(rows, codes, weights)
     weight = np.zeros((rows.shape[1], classes), dtype=np.float32)
     bias = np.full(classes, -np.inf, dtype=np.float32)
