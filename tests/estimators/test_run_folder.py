@@ -219,6 +219,16 @@ class TestFinished:
             fit_into(model, graph, parts, finished[0], resume=True)
         assert {path.name: path.read_bytes() for path in finished[0].iterdir()} == before
 
+    def test_resuming_it_with_a_renamed_column_is_refused(self, tmp_path):
+        """The features are the same numbers, but predict would look for the old name."""
+        first, other = (
+            replace(GRAPH, reading=Reading(Columns(id=id, encode=False), None)) for id in ("paper", "article")
+        )
+        fit_into(quick(epochs=1), first, SPLIT, tmp_path)
+        assert fit_into(quick(epochs=1), first, SPLIT, tmp_path, resume=True)["epochs"]
+        with pytest.raises(InputError, match="holds a finished fit of other data"):
+            fit_into(quick(epochs=1), other, SPLIT, tmp_path, resume=True)
+
     def test_damaged_result(self, tmp_path):
         (tmp_path / "result.json").write_text('{"run": ')
         with pytest.raises(InputError, match=r"result.json is damaged .* delete it"):
@@ -303,6 +313,35 @@ class TestTheUsersFolder:
             with pytest.raises(InputError, match=r"is no folder that can be written to .* choose another"):
                 fit_into(quick(), GRAPH, SPLIT, place, on_step=killer("encoder-mlp", 1))  # not so far
         assert (tmp_path / "file").read_text() == "precious"
+
+
+@pytest.mark.filterwarnings("ignore:The edges have 2 relations")
+def test_a_killed_fit_with_everything_a_table_may_have(tmp_path):
+    """Encoded columns, weights, relations and class weights: it ends as if nothing had happened."""
+    rng = np.random.default_rng(0)
+    ids = GRAPH.ids
+    nodes = pd.DataFrame({"id": ids, "label": GRAPH.y, "size": GRAPH.x[:, 0]})
+    nodes["colour"] = rng.choice(["red", "green", "blue"], len(nodes))
+    ends = {"source": ids[GRAPH.edges[0]], "target": ids[GRAPH.edges[1]]}
+    edges = pd.DataFrame(ends | {"weight": rng.exponential(size=GRAPH.num_edges) + 0.1})
+    edges["by"] = rng.choice(["cites", "likes"], len(edges))
+    graph = Graph.from_frames(nodes, edges, weight="weight", relation="by")
+    assert graph.weights is not None
+    assert graph.relations.names == ("cites", "likes")
+    few = {"plain": 1, "folds": 2, "candidates": ("GCN",)}
+    parts, whole, killed = split(graph), tmp_path / "whole", tmp_path / "killed"
+
+    def model():
+        return GOALClassifier(ensemble=few, epochs=8, class_weight="balanced")
+
+    fit_into(model(), graph, parts, whole)
+    for place in (("member-goal-0", 3), ("member-goal-1", 2), ("race-gcn-0", 4)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(loop, "SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+            with pytest.raises(Killed):
+                fit_into(model(), graph, parts, killed, resume=True, on_step=killer(*place))
+    fit_into(model(), graph, parts, killed, resume=True)
+    same_outcome(whole, killed)
 
 
 def command(*arguments):

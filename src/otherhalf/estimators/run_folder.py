@@ -18,6 +18,7 @@ from otherhalf.estimators.simple_rows import simple_lines, simple_rows
 from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.atomic import atomic_write, check_folder
+from otherhalf.system.fields import json_number
 from otherhalf.system.process import peak_memory_mb
 from otherhalf.training.loop import OnStep
 from otherhalf.training.metrics import METRICS, score
@@ -253,10 +254,15 @@ def _write_half(model: GOALClassifier, graph: Graph, folder: Path) -> int | None
 
 
 def _run_identity(model: GOALClassifier, graph: Graph, split: Split) -> str:
-    """Return a hash of everything that decides what a run writes: the fit, names, labels and test nodes."""
+    """Return a hash of everything that decides what a run writes: the fit, names, labels and test nodes.
+
+    How tables were read is among it: the model keeps the names of their columns for ``predict``.
+    """
     digest = hashlib.sha256(model.run_identity(graph, split).encode())
     names = [graph.name, split.kind, graph.classes.tolist(), graph.node_names().tolist()]
-    digest.update(json.dumps([*names, graph.fingerprint, split.test.tolist()]).encode())
+    reading = [] if graph.reading is None else [graph.reading.to_dict()]
+    values = [*names, graph.fingerprint, split.test.tolist(), *reading]
+    digest.update(json.dumps(values, default=json_number).encode())
     return digest.hexdigest()
 
 
