@@ -9,6 +9,7 @@ from otherhalf.data.columns.encoding import ColumnEncoding
 from otherhalf.data.files.table import MemoryTable
 from otherhalf.data.node_table import id_and_label, read_nodes
 from otherhalf.data.reading import Columns
+from otherhalf.data.table_files import open_table
 from otherhalf.errors import InputError
 
 CELLS = pd.DataFrame(
@@ -42,6 +43,14 @@ class TestLearned:
         assert nodes.reading.columns.id == "who"
         assert "nodes.csv: column 'age': 1 cell is no number and counts as a gap: 'hello'." in notes
         assert "nodes.csv: column 'planet': left out: all its values are the same." in notes
+
+    def test_codes_with_zeros_in_front_are_no_numbers(self, tmp_path):
+        (tmp_path / "n.csv").write_text("id,zip,n\n1,007,10\n2,7,0\n3,007,0.5\n4,7,30\n")
+        nodes = read_nodes(open_table(tmp_path / "n.csv"), Columns(), [])
+        assert [(row.kind, row.distinct) for row in nodes.reading.encoding.table()] == [
+            ("category", 2),
+            ("number", 4),
+        ]
 
     def test_columns_with_one_reason_share_a_note(self):
         _, notes = read(CELLS.assign(moon="Moon"))
@@ -85,7 +94,21 @@ class TestAgain:
         assert np.array_equal(second.x[1], first.x[1])
         assert (second.y, second.reading.columns.label) == (None, None)
         assert second.x.shape[1] == first.x.shape[1]
-        assert notes == []
+        assert notes == [
+            "nodes.csv: column 'city': 1 cell is new and counts as no value, because the fit did not have "
+            "it: 'Oslo'.",
+            "nodes.csv: column 'city': there is 1 gap, and the fit had none: what is usual stands there.",
+        ]
+
+    def test_a_text_file_is_read_as_it_was_for_the_fit(self, tmp_path):
+        """In the third file every price and every code looks like a number."""
+        (tmp_path / "n.csv").write_text("id;price;code\n1;1.234,5;007\n2;2.500;008\n3;17,0;x\n4;2.000;007\n")
+        first = read_nodes(open_table(tmp_path / "n.csv"), Columns(), [])
+        (tmp_path / "m.csv").write_text("id;price;code\n2;2.500;008\n1;1.234,5;007\n")
+        (tmp_path / "o.csv").write_text("id;price;code\n2;2.500;008\n4;2.000;007\n")
+        for file, rows in (("m.csv", [1, 0]), ("o.csv", [1, 3])):
+            again = read_nodes(open_table(tmp_path / file), Columns(), [], first.reading)
+            assert np.array_equal(again.x, first.x[rows])
 
     def test_names_of_ids_may_be_others(self):
         first, _ = read()

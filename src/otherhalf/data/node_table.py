@@ -13,10 +13,12 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
 
+from otherhalf.data.columns import number_text
+from otherhalf.data.columns.cells import Cells
 from otherhalf.data.columns.choices import split_names
-from otherhalf.data.columns.encoding import ColumnEncoding
+from otherhalf.data.columns.encoding import ColumnEncoding, Encoded
 from otherhalf.data.columns.leaks import Tell, columns_that_tell
-from otherhalf.data.files.table import Table
+from otherhalf.data.files.table import MemoryTable, Table
 from otherhalf.data.notes import counted, listing
 from otherhalf.data.own_splits import column_split, time_split
 from otherhalf.data.reading import Columns, Reading
@@ -26,6 +28,8 @@ from otherhalf.data.roles.labels import read_labels
 from otherhalf.errors import InputError
 from otherhalf.graph import Split
 from otherhalf.system.arrays import FloatArray
+
+_SAMPLE_ROWS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +62,18 @@ class NodeTable:
         A table without any feature gives a column of ones: then the edges and the labels of other nodes
         decide alone.
         """
-        encoding = self.reading.encoding
-        if encoding is None:
+        if self.encoded is None:
             return plain_features(self.table, self.rows, self._plain, self.ids.values)
-        return encoding.apply(self.cells).x if encoding.names else _ones(len(self.cells))
+        return self.encoded.x if self.encoded.names else _ones(len(self.cells))
+
+    @cached_property
+    def encoded(self) -> Encoded | None:
+        """What the columns of features become; None if their numbers are taken as they are."""
+        encoding = self.reading.encoding
+        try:
+            return None if encoding is None else encoding.apply(self.cells)
+        except InputError as error:
+            raise InputError(f"{self.table.name}: {error}") from error
 
     def features(self, added: int, notes: list[str]) -> FloatArray | sp.csr_matrix:
         """Return ``[N + added, D]`` features; added nodes, which only edges name, are rows of gaps."""
@@ -107,13 +119,17 @@ def read_nodes(table: Table, columns: Columns, notes: list[str], reading: Readin
     taken = {id: "id"} if label is None else {id: "id", label: "label"}
     by_split = _split_columns(table, columns, taken)
     named = _named_features(table, columns, taken)
-    rows = table.read(text=[*taken, *by_split.difference(named)])
+    codes = _code_columns(table) if columns.encode and reading is None else ()
+    again = () if reading is None else set(reading.text).intersection(table.columns)
+    rows = table.read(text=[*taken, *by_split.difference(named), *codes, *again])
     ids = node_ids(table, rows[id])
     cells = rows[[name for name in table.columns if name not in taken and name not in by_split - named]]
     columns = replace(columns, id=id, label=label)
     y, classes = (None, None) if label is None else read_labels(table, rows[label], notes)
     if reading is not None and (reading.encoding is not None or columns.features is not None):
-        return NodeTable(table, rows, ids, cells, replace(reading, columns=columns), y, classes)
+        read = NodeTable(table, rows, ids, cells, replace(reading, columns=columns), y, classes)
+        notes.extend(f"{table.name}: {note}." for note in (read.encoded.notes if read.encoded else ()))
+        return read
     reading = _learn(table, cells, columns, notes)
     tells: list[Tell] = []
     if label is not None and reading.encoding is not None:
@@ -184,7 +200,20 @@ def _learn(table: Table, cells: pd.DataFrame, columns: Columns, notes: list[str]
         notes.append(
             f"{table.name} has no column for the features: edges, and labels of other nodes, decide alone."
         )
-    return Reading(columns, encoding)
+    text = tuple(column.name for column in encoding.columns if _is_text(cells[column.name]))
+    return Reading(columns, encoding, text)
+
+
+def _code_columns(table: Table) -> list[str]:
+    """Return the columns of a text file with codes such as 007, which are no numbers, in its first rows."""
+    if isinstance(table, MemoryTable):
+        return []
+    rows = table.first_rows(_SAMPLE_ROWS)
+    return [name for name in rows.columns if number_text.has_codes(rows[name].dropna().unique().tolist())]
+
+
+def _is_text(column: pd.Series[Any]) -> bool:
+    return Cells.of(column).plain is None and pd.api.types.is_string_dtype(column.dropna())
 
 
 def _grouped(encoding: ColumnEncoding) -> Iterator[str]:

@@ -57,17 +57,25 @@ class Reading:
         columns: What the columns mean, with the names that the reader found. They are defaults for the next
             tables, whose ids or ends of edges may have other names.
         encoding: What became of the columns of features; None if their numbers were taken as they are.
+        text: Columns of features that were text. A text file is read so again: otherwise 007 would become the
+            number 7 in a table in which every cell of its column looks like a number.
     """
 
     columns: Columns
     encoding: ColumnEncoding | None
+    text: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the arrays, for JSON."""
         encoding = None if self.encoding is None else self.encoding.to_dict()
         # What the encoding was told is in the encoding.
         columns = replace(self.columns, exclude=None, kinds=None)
-        return {"version": FORMAT_VERSION, "columns": asdict(columns), "encoding": encoding}
+        return {
+            "version": FORMAT_VERSION,
+            "columns": asdict(columns),
+            "encoding": encoding,
+            "text": list(self.text),
+        }
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the arrays, with the names that files use."""
@@ -87,6 +95,7 @@ class Reading:
         return cls(
             Columns(**values["columns"]),
             None if encoding is None else ColumnEncoding.from_parts(encoding, tensors),
+            tuple(values.get("text", ())),
         )
 
 

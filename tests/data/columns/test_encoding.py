@@ -102,7 +102,7 @@ def test_wrong_cells_are_named():
     assert encoding.notes == ("p: 1 cell is no number and counts as a gap: 'hello'",)
     assert encoding.table()[0].gaps == 1
     later = encoding.apply(pd.DataFrame({"p": ["x", "x", "3"]}))
-    assert later.notes == ("p: 2 cells are no number and count as a gap: 'x'",)
+    assert later.notes == ("column 'p': 2 cells are no number and count as a gap: 'x'",)
 
 
 def test_large_tables_are_applied_in_parts(monkeypatch):

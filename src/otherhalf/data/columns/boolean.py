@@ -24,13 +24,11 @@ class BooleanColumn(Column):
 
     Attributes:
         usual: The more frequent value, which gaps get.
-        missing: Whether the fit had gaps, so that there is a column for them.
     """
 
     kind: ClassVar[str] = "boolean"
 
     usual: float
-    missing: bool
 
     @classmethod
     def learn(cls, column: pd.Series[Any] | Cells) -> Self:
@@ -44,7 +42,7 @@ class BooleanColumn(Column):
                 f"{listing(map(repr, _wrong(cells)[:3]))}: write true and false, or say another kind"
             )
         true = float(values[known].mean()) if known.any() else 0.0
-        return cls(cells.name, true, float(true > 0.5), not bool(known.all()))
+        return cls(cells.name, true, not bool(known.all()), float(true > 0.5))
 
     def apply(self, column: pd.Series[Any] | Cells) -> FloatArray:
         """Return 0 and 1 and, if the fit had gaps, where the gaps are."""

@@ -29,7 +29,6 @@ class CategoryColumn(Column):
     Attributes:
         values: The values with a column of their own, the most frequent first; empty if there are too many.
         other: Whether there is a column for all other values.
-        missing: Whether the fit had gaps, so that there is a column for them.
         hashes: If there are many values: the hashes of those that occur twice or more, ascending.
         counts: If there are many values: the number of rows with each.
         largest: If there are many values: the log of the largest count, which frequencies are divided by.
@@ -39,7 +38,6 @@ class CategoryColumn(Column):
 
     values: tuple[str, ...]
     other: bool
-    missing: bool
     hashes: IntArray | None = None
     counts: IntArray | None = None
     largest: float = 1.0
@@ -54,12 +52,12 @@ class CategoryColumn(Column):
             hashes = stable_hashes(cells.texts[often])
             order = np.argsort(hashes)
             counts, largest = cells.counts[often][order], float(np.log1p(cells.counts.max()))
-            return cls(cells.name, 2.0, (), False, missing, hashes[order], counts, largest)
+            return cls(cells.name, 2.0, missing, (), False, hashes[order], counts, largest)
         if len(often) < 2:  # a very small table
             often = np.arange(len(cells.texts))
         ranked = sorted(often.tolist(), key=lambda place: (-cells.counts[place], cells.texts[place]))[:FEW]
         values = tuple(str(cells.texts[place]) for place in ranked)
-        return cls(cells.name, 1.0, values, len(values) < len(cells.texts), missing)
+        return cls(cells.name, 1.0, missing, values, len(values) < len(cells.texts))
 
     def apply(self, column: pd.Series[Any] | Cells) -> sp.csr_matrix:
         """Return the columns as a sparse matrix."""
@@ -94,6 +92,12 @@ class CategoryColumn(Column):
         matrix.sort_indices()
         matrix.eliminate_zeros()
         return matrix
+
+    def unseen(self, column: pd.Series[Any] | Cells) -> list[str]:
+        """Return the distinct values for which there is neither a column nor one for other values."""
+        if self.hashes is not None or self.other:
+            return []
+        return sorted({str(text) for text in Cells.of(column).texts}.difference(self.values))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -28,12 +28,14 @@ class Column(ABC):
     Attributes:
         name: Name of the column.
         filled: Mean number of values other than 0 in a row of the result.
+        missing: Whether the fit had gaps, so that there is a column for them.
     """
 
     kind: ClassVar[str]
 
     name: str
     filled: float
+    missing: bool
 
     @classmethod
     @abstractmethod
@@ -61,6 +63,10 @@ class Column(ABC):
 
     def unreadable(self, column: pd.Series[Any] | Cells) -> list[str]:
         """Return the distinct texts that count as gaps because they do not fit the kind."""
+        return []
+
+    def unseen(self, column: pd.Series[Any] | Cells) -> list[str]:
+        """Return the distinct texts that the fit did not have and that leave no trace in the result."""
         return []
 
     def to_dict(self) -> dict[str, Any]:

@@ -31,7 +31,6 @@ class DateColumn(Column):
         year: Scale of the year.
         years: Whether there are dates in several years, so that there is a column for the year.
         circles: Those of month, weekday and hour that vary.
-        missing: Whether the fit had gaps, so that there is a column for them.
         unclear: Whether day and month could also be the other way round.
     """
 
@@ -43,7 +42,6 @@ class DateColumn(Column):
     year: Scaling
     years: bool
     circles: tuple[str, ...]
-    missing: bool
     unclear: bool = False
 
     @classmethod
@@ -65,7 +63,7 @@ class DateColumn(Column):
         filled = 1.0 + vary["year"] + 2 * len(circles)
         age, year = Scaling.learn(np.sort(latest - known)), Scaling.learn(parts["year"])
         missing = len(known) < len(cells)
-        return cls(cells.name, filled, style, latest, age, year, vary["year"], circles, missing, unclear)
+        return cls(cells.name, filled, missing, style, latest, age, year, vary["year"], circles, unclear)
 
     def apply(self, column: pd.Series[Any] | Cells) -> FloatArray:
         """Return age, year and points on circles; a gap is at the median, and in the centre of circles."""

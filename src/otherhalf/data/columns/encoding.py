@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -22,6 +21,7 @@ from otherhalf.data.columns.column import Column
 from otherhalf.data.columns.date import DateColumn
 from otherhalf.data.columns.kinds import SAYABLE, USED, Finding, check_said, find_kind
 from otherhalf.data.columns.number import NumberColumn
+from otherhalf.data.columns.surprises import Surprises, wrong_cells, wrong_note
 from otherhalf.data.columns.tags import TagsColumn, tag_gaps
 from otherhalf.data.columns.text import TextColumn
 from otherhalf.errors import InputError
@@ -40,7 +40,6 @@ FORMAT_VERSION = 1
 SPARSE_WIDTH, SPARSE_SHARE = 64, 0.1
 """The matrix is sparse if it has at least so many columns, and fewer than this share of it is not 0."""
 
-_SHOWN = 5
 _ROWS = 1 << 16
 
 
@@ -63,7 +62,7 @@ class Encoded:
     Attributes:
         x: ``[N, D]``: an array, or a sparse matrix where that is much smaller.
         names: ``[D]``: the name of each column of ``x``.
-        notes: Sentences about cells that could not be read.
+        notes: Sentences about cells that could not be read, and values and gaps that the fit did not have.
     """
 
     x: FloatArray | sp.csr_matrix
@@ -132,13 +131,13 @@ class ColumnEncoding:
         self._check_columns(list(places))
         parts: list[sp.csr_matrix] = []
         dense = np.zeros((0 if self.sparse else len(table), len(self.names)), dtype=np.float32)
-        wrong: dict[str, Counter[str]] = {column.name: Counter() for column in self.columns}
+        surprises = [Surprises(column) for column in self.columns]
         for top in range(0, len(table), _ROWS):  # a part of the rows at a time needs little memory
             blocks = []
-            for column in self.columns:
+            for column, surprise in zip(self.columns, surprises, strict=True):
                 cells = Cells.of(table.iloc[top : top + _ROWS, places[column.name]])
                 blocks.append(column.apply(cells))
-                wrong[column.name] += _wrong_cells(cells, column)
+                surprise.add(cells)
             if self.sparse:
                 parts.append(sp.hstack([sp.csr_matrix(block) for block in blocks], format="csr"))
             elif blocks:
@@ -146,7 +145,7 @@ class ColumnEncoding:
         x = sp.csr_matrix(sp.vstack(parts)) if parts else dense
         if self.sparse and not parts:
             x = sp.csr_matrix((0, len(self.names)), dtype=np.float32)
-        notes = [f"{c.name}: {_wrong_note(wrong[c.name], c.kind)}" for c in self.columns if wrong[c.name]]
+        notes = [f"column {each.column.name!r}: {said}" for each in surprises for said in each.sentences]
         return Encoded(x, self.names, tuple(notes))
 
     def _check_columns(self, names: list[str]) -> None:
@@ -248,8 +247,8 @@ def _row(cells: Cells, finding: Finding, column: Column | None) -> Row:
             notes.append("say its kind to use it")
         gaps, distinct = (0, 0) if cells.lists is not None else (int(cells.gaps.sum()), cells.distinct)
         return Row(cells.name, finding.kind, gaps, distinct, "left out", "left out: " + "; ".join(notes))
-    wrong = _wrong_cells(cells, column)
-    notes += [*([_wrong_note(wrong, column.kind)] if wrong else []), *column.remarks]
+    wrong = wrong_cells(cells, column)
+    notes += [*([wrong_note(wrong, column.kind)] if wrong else []), *column.remarks]
     if isinstance(column, TagsColumn) and cells.lists is not None:
         gaps, distinct = int(tag_gaps(cells).sum()), column.distinct
     else:
@@ -259,20 +258,3 @@ def _row(cells: Cells, finding: Finding, column: Column | None) -> Row:
     if isinstance(column, NumberColumn) and column.scaling.why:
         becomes += f": {column.scaling.why}"
     return Row(cells.name, column.kind, gaps, distinct, becomes, "; ".join(notes))
-
-
-def _wrong_cells(cells: Cells, column: Column) -> Counter[str]:
-    """Return the texts that do not fit the kind, and how many rows have each."""
-    wrong = column.unreadable(cells)
-    if not wrong:
-        return Counter()
-    rows = dict(zip(cells.texts.tolist(), cells.counts.tolist(), strict=True))
-    return Counter({text: rows[text] for text in wrong})
-
-
-def _wrong_note(wrong: Counter[str], kind: str) -> str:
-    rows = wrong.total()
-    shown = ", ".join(repr(text[:40]) for text in sorted(wrong)[:_SHOWN])
-    many = " and others" if len(wrong) > _SHOWN else ""
-    what = f"1 cell is no {kind} and counts" if rows == 1 else f"{rows} cells are no {kind} and count"
-    return f"{what} as a gap: {shown}{many}"

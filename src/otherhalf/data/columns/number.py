@@ -23,14 +23,12 @@ class NumberColumn(Column):
     Attributes:
         style: How numbers are written in texts.
         scaling: Their scale.
-        missing: Whether the fit had gaps, so that there is a column for them.
     """
 
     kind: ClassVar[str] = "number"
 
     style: str
     scaling: Scaling
-    missing: bool
 
     @classmethod
     def learn(cls, column: pd.Series[Any] | Cells) -> Self:
@@ -45,7 +43,7 @@ class NumberColumn(Column):
             )
         scaling = Scaling.learn(known)
         full = 1.0 if scaling.way != COUNTS else float((known != 0).mean())
-        return cls(cells.name, full, style, scaling, len(known) < len(cells))
+        return cls(cells.name, full, len(known) < len(cells), style, scaling)
 
     def apply(self, column: pd.Series[Any] | Cells) -> FloatArray:
         """Return the scaled numbers and, if the fit had gaps, where the gaps are."""

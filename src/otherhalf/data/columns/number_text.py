@@ -38,7 +38,7 @@ def choose_style(texts: Sequence[str]) -> tuple[str, float]:
 
     Texts such as 007 are codes and not numbers, so that a column with one has the share 0.
     """
-    if not len(texts) or any(_CODE.fullmatch(text) for text in texts):
+    if not len(texts) or has_codes(texts):
         return PLAIN, 0.0
     shares = {
         style: sum(pattern.fullmatch(text) is not None for text in texts) / len(texts)
@@ -48,6 +48,11 @@ def choose_style(texts: Sequence[str]) -> tuple[str, float]:
         shares["1,234.5"] = 0.0  # 0,125 has no thousands
     best = max(shares, key=lambda style: shares[style])
     return best, shares[best]
+
+
+def has_codes(texts: Sequence[str]) -> bool:
+    """Return whether one of the texts is a code such as 007, which is no number."""
+    return any(_CODE.fullmatch(text.strip()) for text in texts)
 
 
 def read_numbers(texts: Sequence[str], style: str) -> DoubleArray:

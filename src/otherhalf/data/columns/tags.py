@@ -24,12 +24,12 @@ BUCKETS = 32
 
 @dataclass(frozen=True, eq=False)
 class TagsColumn(Column):
-    """What was learned from a column of tags. A tag that the fit did not have is ignored.
+    """What was learned from a column of tags. A tag that the fit did not have is ignored. An empty list is
+    not a gap.
 
     Attributes:
         style: How tags are written.
         tags: The tags with a column of their own, the most frequent first.
-        missing: Whether the fit had gaps, so that there is a column for them. An empty list is not a gap.
         rest: The hashes of the other tags that occur twice or more, ascending.
         distinct: Number of distinct tags of the fit.
     """
@@ -38,7 +38,6 @@ class TagsColumn(Column):
 
     style: str
     tags: tuple[str, ...]
-    missing: bool
     rest: IntArray
     distinct: int
 
@@ -56,7 +55,7 @@ class TagsColumn(Column):
         rest = np.sort(stable_hashes(str(texts[place]) for place in ranked[MOST:]))
         tags = tuple(str(texts[place]) for place in ranked[:MOST])
         filled = len(codes) / max(1, len(cells))
-        return cls(cells.name, filled, style, tags, bool(tag_gaps(cells).any()), rest, len(texts))
+        return cls(cells.name, filled, bool(tag_gaps(cells).any()), style, tags, rest, len(texts))
 
     def apply(self, column: pd.Series[Any] | Cells) -> sp.csr_matrix:
         """Return 1 for each tag of a row, and the sum of the signs of its rarer tags in their buckets."""

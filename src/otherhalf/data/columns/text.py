@@ -30,7 +30,6 @@ class TextColumn(Column):
     """What was learned from a column of free text.
 
     Attributes:
-        missing: Whether the fit had gaps, so that there is a column for them.
         used: The buckets of words that the fit had, ascending.
         weights: The weight of each of these buckets: the logarithm of how rare it is.
         directions: ``[buckets, columns]``: right singular vectors of the weighted words, in units of
@@ -41,7 +40,6 @@ class TextColumn(Column):
 
     kind: ClassVar[str] = "text"
 
-    missing: bool
     used: IntArray
     weights: FloatArray
     directions: FloatArray
