@@ -2,7 +2,7 @@ import warnings
 
 import pytest
 
-from otherhalf.data.notes import counted, hand_over, listing
+from otherhalf.data.notes import by_column, counted, hand_over, listing
 
 
 def test_a_list_is_filled_and_nothing_shown():
@@ -27,3 +27,8 @@ def test_counted():
 def test_long_lists_are_cut():
     assert listing("abc") == "a, b, c"
     assert listing(range(5), most=2) == "0, 1 and 3 more"
+
+
+def test_columns_with_the_same_note_share_a_sentence():
+    notes = by_column([("a", "left out"), ("b", "unclear"), ("c", "left out")])
+    assert list(notes) == ["columns 'a', 'c': left out", "column 'b': unclear"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,7 +17,7 @@ from otherhalf.data.columns.choices import split_names
 from otherhalf.data.columns.encoding import ColumnEncoding, Encoded
 from otherhalf.data.columns.leaks import Tell, columns_that_tell
 from otherhalf.data.files.table import MemoryTable, Table
-from otherhalf.data.notes import counted, listing
+from otherhalf.data.notes import by_column, counted, listing
 from otherhalf.data.own_splits import column_split, time_split
 from otherhalf.data.reading import Columns, Reading
 from otherhalf.data.roles.features import numeric_columns, plain_features
@@ -195,7 +193,8 @@ def _learn(table: Table, cells: pd.DataFrame, columns: Columns, notes: list[str]
     encoding = ColumnEncoding.learn(
         cells, kinds=columns.kinds, features=columns.features, exclude=columns.exclude
     )
-    notes.extend(f"{table.name}: {note}." for note in _grouped(encoding))
+    said = by_column((row.column, row.note) for row in encoding.table() if row.note)
+    notes.extend(f"{table.name}: {note}." for note in said)
     if not encoding.columns:
         notes.append(
             f"{table.name} has no column for the features: edges, and labels of other nodes, decide alone."
@@ -214,16 +213,6 @@ def _code_columns(table: Table) -> list[str]:
 
 def _is_text(column: pd.Series[Any]) -> bool:
     return Cells.of(column).plain is None and pd.api.types.is_string_dtype(column.dropna())
-
-
-def _grouped(encoding: ColumnEncoding) -> Iterator[str]:
-    """Return the notes on columns; columns with the same note share one sentence."""
-    by_note = defaultdict(list)
-    for row in encoding.table():
-        if row.note:
-            by_note[row.note].append(row.column)
-    for note, names in by_note.items():
-        yield f"{'column' if len(names) == 1 else 'columns'} {listing(map(repr, names), 10)}: {note}"
 
 
 def _named_features(table: Table, columns: Columns, taken: dict[str, str]) -> set[str]:

@@ -2,7 +2,8 @@
 
 import sys
 import warnings
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 
 _PACKAGE = __name__.split(".", maxsplit=1)[0]
 
@@ -25,6 +26,15 @@ def hand_over(notes: Iterable[str], to: list[str] | None = None) -> None:
 def counted(number: int, noun: str) -> str:
     """Return a number and what it counts, as in ``1 edge`` and ``2 edges``."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def by_column(notes: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Return the notes on columns, given as (column, note); columns with the same note share one sentence."""
+    columns = defaultdict(list)
+    for column, note in notes:
+        columns[note].append(column)
+    for note, names in columns.items():
+        yield f"{'column' if len(names) == 1 else 'columns'} {listing(map(repr, names), 10)}: {note}"
 
 
 def listing(names: Iterable[object], most: int = 20) -> str:

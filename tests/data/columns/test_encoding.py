@@ -105,6 +105,14 @@ def test_wrong_cells_are_named():
     assert later.notes == ("column 'p': 2 cells are no number and count as a gap: 'x'",)
 
 
+def test_columns_with_the_same_surprise_share_a_note():
+    encoding = ColumnEncoding.learn(pd.DataFrame({"p": [1.0, 2, 3], "q": [3.0, 1, 2]}))
+    later = encoding.apply(pd.DataFrame({"p": [1.0, None, 3], "q": [3.0, 1, None]}))
+    assert later.notes == (
+        "columns 'p', 'q': there is 1 gap, and the fit had none: what is usual stands there",
+    )
+
+
 def test_large_tables_are_applied_in_parts(monkeypatch):
     frame = messy(50)
     encoding = ColumnEncoding.learn(frame)

@@ -24,6 +24,7 @@ from otherhalf.data.columns.number import NumberColumn
 from otherhalf.data.columns.surprises import Surprises, wrong_cells, wrong_note
 from otherhalf.data.columns.tags import TagsColumn, tag_gaps
 from otherhalf.data.columns.text import TextColumn
+from otherhalf.data.notes import by_column
 from otherhalf.errors import InputError
 from otherhalf.system.arrays import FloatArray
 
@@ -145,7 +146,7 @@ class ColumnEncoding:
         x = sp.csr_matrix(sp.vstack(parts)) if parts else dense
         if self.sparse and not parts:
             x = sp.csr_matrix((0, len(self.names)), dtype=np.float32)
-        notes = [f"column {each.column.name!r}: {said}" for each in surprises for said in each.sentences]
+        notes = by_column((each.column.name, said) for each in surprises for said in each.sentences)
         return Encoded(x, self.names, tuple(notes))
 
     def _check_columns(self, names: list[str]) -> None:
