@@ -57,9 +57,18 @@ def test_the_rows_are_those_of_the_relation_alone(kind, directed, weighted):
 def test_all_names_of_the_graph_without_relations_come_first():
     plain, apart = described(replace(graph_of(), relations=None)), described(graph_of())
     assert apart.names[: len(plain.names)] == plain.names
-    assert apart.names[len(plain.names) :] == names_by_relation(RelationGroups(("cites", "likes")), False)
+    groups = RelationGroups(("cites", "likes"))
+    assert apart.names[len(plain.names) :] == names_by_relation(groups, directed=False, features=True)
     for name in plain.names:
         assert (dense(apart.rows(name)) == dense(plain.rows(name))).all()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_features_that_are_all_the_same_describe_nothing_by_any_relation(directed):
+    graph = graph_of(directed)
+    names = described(replace(graph, x=np.ones_like(graph.x))).names
+    assert "rare_neighbours:likes" in names
+    assert not [name for name in names if name.startswith("neighbours_features")]
 
 
 def test_one_relation_changes_nothing():

@@ -199,6 +199,11 @@ def test_a_split_that_nothing_can_be_learned_from(model):
         clone(model).set_params(metric="roc_auc").fit(TWO, Split(PARTS.train, one_class, PARTS.test))
 
 
+def test_one_split_at_a_time():
+    with pytest.raises(InputError, match="two splits are given: give one"):
+        BaselineClassifier("mlp", epochs=1).fit(TWO, PARTS, split=split(TWO, seed=1))
+
+
 # ---------------------------------------------------------------------- weights of classes
 
 NOISY = contextual_sbm(num_nodes=200, num_classes=2, num_features=4, homophily=0.55, signal=0.3, seed=3)

@@ -116,9 +116,10 @@ class Descriptions:
     def names(self) -> list[str]:
         """The descriptions that this graph has."""
         sparse, features = sp.issparse(self.graph.x), self._features_differ
-        has = {"sparse": sparse and features, "directed": self.graph.directed, "features": features, "": True}
+        directed = self.graph.directed
+        has = {"sparse": sparse and features, "directed": directed, "features": features, "": True}
         plain = [name for name, each in DESCRIPTIONS.items() if has[each.needs]]
-        return [*plain, *names_by_relation(self.basis.relations, self.graph.directed)]
+        return [*plain, *names_by_relation(self.basis.relations, directed=directed, features=features)]
 
     @cached_property
     def _features_differ(self) -> bool:

@@ -35,12 +35,14 @@ class RelationDescription:
         make: Computes its rows from the adjacency matrix of the relation.
         direction: The direction of the edges; other than ``undirected``, it needs a directed graph.
         rarity: Whether the rows are those of known neighbours, times their rarity.
+        features: Whether it needs features that differ between nodes.
     """
 
     words: str
     make: Callable[[Descriptions, sp.csr_matrix], Rows]
     direction: Direction = "undirected"
     rarity: bool = False
+    features: bool = False
 
 
 def _rows(descriptions: Descriptions, adjacency: sp.csr_matrix) -> Rows:
@@ -55,6 +57,7 @@ KINDS: dict[str, RelationDescription] = {
     "neighbours_features": RelationDescription(
         "neighbours by {} with similar features",
         lambda d, adjacency: np.asarray(mean_matrix(adjacency) @ d.dense, dtype=np.float32),
+        features=True,
     ),
     "two_steps": RelationDescription(
         "the same surroundings by {} within two steps",
@@ -70,9 +73,19 @@ KINDS: dict[str, RelationDescription] = {
 """A new kind is one entry."""
 
 
-def names_by_relation(groups: RelationGroups, directed: bool) -> list[str]:
-    """Return the names of all descriptions by one relation."""
-    kinds = [name for name, kind in KINDS.items() if directed or kind.direction == "undirected"]
+def names_by_relation(groups: RelationGroups, *, directed: bool, features: bool) -> list[str]:
+    """Return the names of all descriptions by one relation.
+
+    Args:
+        groups: The relations.
+        directed: Whether the edges have a direction.
+        features: Whether the features of some nodes differ.
+    """
+    kinds = [
+        name
+        for name, kind in KINDS.items()
+        if (directed or kind.direction == "undirected") and (features or not kind.features)
+    ]
     return [f"{kind}{MARK}{name or ''}" for name in groups.names for kind in kinds]
 
 

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from otherhalf.data.entries import catalogue_name
 from otherhalf.data.reading import Reading, check_same_features
+from otherhalf.errors import InputError
 from otherhalf.estimators.from_probabilities import FromProbabilities
 from otherhalf.estimators.given import GraphLike, default_split, read_given
 from otherhalf.estimators.held_out import HeldOut
@@ -147,6 +148,8 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
         """
         started = time.perf_counter()
         if isinstance(y, Split):
+            if split is not None:
+                raise InputError("two splits are given: give one")
             y, split = None, y
         graph = read_given(graph, {**given, "y": y})
         split = default_split(graph, self.seed) if split is None else split
