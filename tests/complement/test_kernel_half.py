@@ -141,6 +141,21 @@ def test_a_changed_label_moves_all_scores_but_the_nodes_own():
     assert np.delete(moved, node).max() > 0.01
 
 
+@pytest.mark.parametrize("chosen", [SETTINGS, LANDMARKS], ids=["exact", "landmarks"])
+def test_with_weights_of_classes_a_changed_label_does_not_move_its_own_score(chosen):
+    node = int(PARTS.train[3])
+    y = GRAPH.y.copy()
+    y[node] = (y[node] + 1) % 3
+    weights = np.array([0.3, 1.0, 4.0], dtype=np.float32)
+    scores = []
+    for graph in (GRAPH, Graph(edges=GRAPH.edges, x=GRAPH.x, y=y, classes=GRAPH.classes)):
+        spread = fit_kernels(described(graph), KERNELS, 0.1, chosen, PARTS.train, 0, weights)
+        scores.append(spread_over(spread, described(graph), "homophily", 4).scores / spread.temperature)
+    moved = abs(scores[0] - scores[1]).max(axis=1)
+    assert moved[node] < 1e-4
+    assert np.delete(moved, node).max() > 0.01
+
+
 # ---------------------------------------------------------------------- pairs
 
 

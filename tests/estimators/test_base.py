@@ -3,6 +3,7 @@
 import copy
 import pickle
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators import embedding_way
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.logistic import LogisticClassifier
+from otherhalf.estimators.simple import PropagationClassifier
 from otherhalf.estimators.trees import TreesClassifier
 from otherhalf.nn import prepared
 from otherhalf.nn.ops import sparse
@@ -238,6 +240,27 @@ def test_class_weights(model, tmp_path):
         clone(model).set_params(class_weight={"rare": 2}).fit(NOISY, NOISY_PARTS)
     with pytest.raises(InputError, match="class_weight must be None, 'balanced' or"):
         clone(model).set_params(class_weight="even").fit(NOISY, NOISY_PARTS)
+
+
+@pytest.mark.parametrize("model", [*WEIGHED.values(), PropagationClassifier()], ids=[*WEIGHED, "propagation"])
+def test_no_test_label_is_read_whatever_the_graph_has(model):
+    rng = np.random.default_rng(0)
+    edges = NOISY.num_edges
+    graph = replace(
+        NOISY, weights=rng.exponential(size=edges) + 0.1, relations=rng.choice(["a", "b"], edges).tolist()
+    )
+    y = graph.y.copy()
+    y[NOISY_PARTS.test] = 1 - y[NOISY_PARTS.test]
+    options = {"class_weight": "balanced", "metric": "auto"}
+    options = {name: value for name, value in options.items() if name in model.get_params()}
+    one, other = (
+        clone(model).set_params(**options).fit(each, NOISY_PARTS)
+        for each in (graph, replace(graph, y=y, classes=graph.classes))
+    )
+    assert np.array_equal(one.predict_proba(graph), other.predict_proba(graph))
+    assert one.run_identity(graph, NOISY_PARTS) == other.run_identity(
+        replace(graph, y=y, classes=graph.classes), NOISY_PARTS
+    )
 
 
 def test_a_refit_is_weighted_too():

@@ -273,13 +273,19 @@ def test_one_relation_adds_no_column():
     assert sorted(table.tensors()) == ["table/directed", "table/neighbours"]
 
 
-def test_relations_are_saved_and_no_row_has_its_own_label():
-    given = related()
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+def test_relations_are_saved_and_no_row_has_its_own_label(directed, weighted):
+    given = related(directed=directed)
+    if weighted:
+        given = replace(given, weights=np.random.default_rng(0).exponential(size=given.num_edges) + 0.01)
     table = GraphTable.from_tensors(load(save(GraphTable.fit(given, 0).tensors())))
     assert table.relations.names == ("cites", "likes")
     labels = label_rows(given)
     rows = table.rows(given, labels)
-    for node in range(0, given.num_nodes, 9):
+    for node in range(given.num_nodes):
         other = labels.clone()
         other[node] = torch.eye(CLASSES)[1] if labels[node, 0] else torch.eye(CLASSES)[0]
-        assert np.array_equal(table.rows(given, other)[node], rows[node])
+        again = table.rows(given, other)
+        assert np.array_equal(again[node], rows[node])
+        assert np.array_equal(again, rows) != (given.adjacency[node].nnz > 0)

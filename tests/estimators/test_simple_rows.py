@@ -1,6 +1,6 @@
 """The simple models beside a fit: the same scores as alone, and a sentence only where one is better."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -46,6 +46,18 @@ def test_the_rows_are_the_models_alone(fitted):
     counts = np.bincount(GRAPH.y[PARTS.train])
     assert rows[0].test == np.mean(GRAPH.y[PARTS.test] == counts.argmax())
     assert np.array_equal(fitted.predict_proba(GRAPH), before)
+
+
+def test_test_labels_change_nothing_but_the_test_score(fitted):
+    y = GRAPH.y.copy()
+    y[PARTS.test] = (y[PARTS.test] + 1) % 3
+    probabilities = fitted.predict_proba(GRAPH)
+    rows, others = (
+        simple_rows(fitted, graph, PARTS, probabilities)
+        for graph in (GRAPH, replace(GRAPH, y=y, classes=GRAPH.classes))
+    )
+    assert [(row.validation, row.better) for row in rows] == [(row.validation, row.better) for row in others]
+    assert [row.test for row in rows] != [row.test for row in others]
 
 
 def test_the_metric_the_seed_and_the_weights_of_the_fit_are_theirs(monkeypatch):

@@ -81,3 +81,27 @@ def test_one_relation_alone():
     assert chosen.way == "mean:knows"
     again = PropagationMember.restore("label propagation", (6, 2, 6), chosen.description(), {})
     assert np.array_equal(again.probabilities(view), chosen.probabilities(view))
+
+
+def test_no_node_is_judged_by_its_own_label_over_one_relation(monkeypatch):
+    draw = np.random.default_rng(0)
+    edges, y = draw.integers(0, 60, (2, 150)), draw.integers(0, 2, 60)
+    relations, weights = draw.choice(["knows", "sees"], 150).tolist(), draw.exponential(size=150) + 0.1
+    graph = Graph(edges=edges, x=None, y=y, relations=relations, weights=weights)
+    parts, folds = Split(np.arange(40), np.arange(40, 60), []), np.arange(40) % 4
+    prepared = PreparedGraph(graph, Scaling("none"))
+    monkeypatch.setattr("otherhalf.estimators.members.propagation._ways", lambda graph: ["mean:knows"])
+    monkeypatch.setattr("otherhalf.estimators.members.propagation.STRENGTHS", (0.9,))
+
+    def unseen(codes):
+        view = GraphView(prepared, TrainingLabels(np.arange(40), codes, 2), "homophily")
+        return fit_propagation(view, Supervision(parts), folds).unseen
+
+    before = unseen(y[:40])
+    moved = False
+    for node in range(40):
+        codes = np.where(np.arange(40) == node, 1 - y[:40], y[:40])
+        after = unseen(codes)
+        assert np.array_equal(after[folds == folds[node]], before[folds == folds[node]])
+        moved |= not np.array_equal(after, before)
+    assert moved
