@@ -259,7 +259,7 @@ def filter_accuracy(
         The accuracies ``test`` (None if no test node has a label) and ``val``, and ``epochs``.
     """
     check_trainable(graph, split)
-    arguments = PreparedGraph(graph, Scaling.fit(graph.x, "auto")).arguments(["normalized"])
+    arguments = PreparedGraph(graph, Scaling.of(graph, "auto")).arguments(["normalized"])
     with seeded(seed):
         module = LinearFilterNetwork(*graph.sizes, architecture, kind=kind)
         history = fit_supervised(module, arguments, graph, training or TrainingSettings(), Supervision(split))

@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -236,4 +237,25 @@ def test_a_split_of_the_users_own_stays_one(tmp_path):
     arrays = dict(np.load(tmp_path / "g.npz")) | {"split_kinds": np.array(["time", "time"])}
     np.savez(tmp_path / "wrong.npz", **arrays)
     with pytest.raises(InputError, match="split_kinds and train_masks differ in length"):
+        read_npz(tmp_path / "wrong.npz")
+
+
+def test_the_reading_of_tables_is_kept(tmp_path):
+    nodes = pd.DataFrame(
+        {
+            "id": range(60),
+            "label": ["a", "b"] * 30,
+            "city": ["Bonn", "Rome", "Oslo"] * 20,
+            "text": [f"word{i % 7} and word{i % 11} in a sentence" for i in range(60)],
+            "size": np.linspace(0, 1, 60),
+        }
+    )
+    graph = Graph.from_frames(nodes, {"source": [0, 1], "target": [1, 2]}, notes=[])
+    write_npz(graph, tmp_path / "g.npz")
+    again = read_npz(tmp_path / "g.npz")
+    assert again.reading.encoding == graph.reading.encoding
+    assert again.reading.columns == graph.reading.columns
+    arrays = dict(np.load(tmp_path / "g.npz")) | {"reading": np.array("{}")}
+    np.savez(tmp_path / "wrong.npz", **arrays)
+    with pytest.raises(InputError, match=r"wrong\.npz: reading is damaged"):
         read_npz(tmp_path / "wrong.npz")

@@ -1,11 +1,13 @@
 """Scaling by hand, and features as models read them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import torch
 
 from otherhalf.errors import InputError
+from otherhalf.graph import Graph
 from otherhalf.nn.inputs import SCALINGS, NodeInputs, Scaling, feature_matrix
 from otherhalf.nn.ops.sparse import SparseOperator
 
@@ -108,3 +110,12 @@ def test_labels_are_shown_and_hidden_by_node():
     assert hidden.to("cpu").labels.tolist() == hidden.labels.tolist()
     without = NodeInputs(torch.ones(3, 1))
     assert without.hiding(torch.tensor([1])) is without
+
+
+def test_encoded_columns_keep_their_scale():
+    cells = pd.DataFrame({"id": range(50), "rare": [True] + [False] * 49, "size": np.linspace(0, 1, 50)})
+    graph = Graph.from_frames(cells, {"source": [0], "target": [1]}, notes=[])
+    assert Scaling.of(graph, "auto").kind == "none"
+    assert Scaling.of(graph, "standard").kind == "standard"
+    numbers = Graph.from_frames(cells, {"source": [0], "target": [1]}, encode=False, notes=[])
+    assert Scaling.of(numbers, "auto").kind == "standard"

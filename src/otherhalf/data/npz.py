@@ -6,13 +6,15 @@ Arrays: ``edge_index`` [2, E]; ``directed`` (bool scalar); the features as dense
 decided each; without it they are published ones), ``public_train_mask``,
 ``public_val_mask``, ``public_test_mask`` [N] (Planetoid's public split), ``edge_weight`` [E], ``ids`` [N],
 ``classes`` [C] and ``name``; and the relations of the edges, ``relation_names`` [R] and a CSR matrix [R, E]
-in ``relation_data``, ``relation_indices`` and ``relation_indptr``.
+in ``relation_data``, ``relation_indices`` and ``relation_indptr``; and how the tables of the graph were read:
+``reading`` (JSON) and its arrays, ``reading/…``.
 
 The fixed splits become ``graph.fixed_splits`` in the order of their rows (``kind="fixed"``,
 ``seed=row``). The public split, where there is one, is the last entry, with ``kind="public"``, so that
 ``fixed_splits[i]`` is the i-th of the ten with or without a public one.
 """
 
+import json
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -23,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from otherhalf.data.reading import Reading
 from otherhalf.data.splits import GIVEN
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
@@ -73,6 +76,9 @@ def write_npz(graph: Graph, path: str | Path) -> None:
         arrays["edge_weight"] = graph.weights
     if graph.relations is not None:
         arrays |= graph.relations.arrays()
+    if graph.reading is not None:
+        arrays["reading"] = np.array(json.dumps(graph.reading.to_dict()))
+        arrays |= {f"reading/{name}": part.numpy() for name, part in graph.reading.tensors().items()}
     try:
         with atomic_write(path) as temporary:
             np.savez_compressed(temporary, **arrays)  # type: ignore[arg-type]
@@ -183,7 +189,22 @@ def _graph(arrays: Arrays, name: str) -> Graph:
         name=name,
         weights=arrays.get("edge_weight"),
         relations=relations,
+        reading=_reading(arrays),
     )
+
+
+def _reading(arrays: Arrays) -> Reading | None:
+    if "reading" not in arrays:
+        return None
+    import torch
+
+    start = "reading/"
+    own = {key: torch.from_numpy(part) for key, part in arrays.items() if key.startswith(start)}
+    try:
+        values = json.loads(str(arrays["reading"]))
+        return Reading.from_parts(values, {key.removeprefix(start): part for key, part in own.items()})
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"reading is damaged ({error}): write the file again") from error
 
 
 def _masks(arrays: Arrays, pattern: str, shape: tuple[int | None, ...]) -> list[npt.NDArray[np.bool_]]:

@@ -158,7 +158,7 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
         monitor = Monitor(on_step=on_step)
         if checkpoints is not None:
             monitor = Monitor(Path(checkpoints), self.run_identity(graph, split), on_step)
-        scaling = Scaling.fit(graph.x, settings.scaling)
+        scaling = Scaling.of(graph, settings.scaling)
         prepared = PreparedGraph(graph, scaling, device=usable_device(self.device))
         weights = _class_weights(settings, graph, split)
         supervision = Supervision(split, self.seed, choice.name, monitor, weights)

@@ -69,7 +69,7 @@ def find_missing_half(
     diagnosis = diagnose(graph, nodes=np.concatenate([split.train, split.val]), seed=seed, simple=False)
     diagnosed = time.perf_counter() - started
     kind = diagnosis.missing_kind(follow)
-    scaling = Scaling.fit(graph.x, chosen.scaling)
+    scaling = Scaling.of(graph, chosen.scaling)
     supervision = Supervision(split, seed, monitor=Monitor(on_step=on_step))
     if method == "kernel":
         half = learn_kernel_half(graph, scaling, kind, kernel, supervision)[1].half

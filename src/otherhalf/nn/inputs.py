@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import torch
 
 from otherhalf.errors import InputError
+from otherhalf.graph import Graph
 from otherhalf.nn.ops.sparse import Features, SparseOperator
 from otherhalf.system.arrays import FloatArray, column_moments
 
@@ -59,7 +60,8 @@ class Scaling:
 
     Kinds: ``none``; ``row``: each row divided by the sum of its absolute values; ``standard``: each column
     to mean 0 and deviation 1, for dense features only. ``auto`` means ``standard`` for dense features, whose
-    columns may be in any unit, and ``none`` for sparse ones, whose zeros mean something.
+    columns may be in any unit, and ``none`` for sparse ones, whose zeros mean something, and for encoded
+    columns, which have their scale already: another division would make rare values of 0 and 1 huge.
     """
 
     kind: str
@@ -67,8 +69,14 @@ class Scaling:
     deviation: FloatArray | None = None
 
     @classmethod
+    def of(cls, graph: Graph, kind: str) -> Scaling:
+        """Learn the scaling from the fitted graph."""
+        encoded = graph.reading is not None and graph.reading.encoding is not None
+        return cls.fit(graph.x, "none" if encoded and kind == "auto" else kind)
+
+    @classmethod
     def fit(cls, x: FloatArray | sp.csr_matrix, kind: str) -> Scaling:
-        """Learn the scaling from the features of the fitted graph."""
+        """Learn the scaling from features that were not encoded."""
         if kind == "auto":
             kind = "none" if sp.issparse(x) else "standard"
         if kind != "standard":

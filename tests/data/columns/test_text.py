@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from otherhalf.data.columns.text import MOST, TextColumn
+from otherhalf.data.columns import text
+from otherhalf.data.columns.text import FEWEST, MOST, TextColumn
 
 RNG = np.random.default_rng(0)
 ANIMALS, TOOLS = ["cat", "dog", "horse", "cow", "sheep"], ["saw", "drill", "hammer", "nail", "screw"]
@@ -24,10 +25,11 @@ def test_two_subjects_are_far_apart():
     assert np.isclose(x[:, :-1].std(axis=0).max(), 1, atol=1e-3)
 
 
-def test_a_large_vocabulary_has_at_most_fifty_directions():
-    words = [f"w{i}" for i in range(300)]
-    learned = TextColumn.learn(pd.Series(sentences(words, 200)))
-    assert len(learned.names) == MOST + 1
+def test_the_number_of_directions_follows_that_of_rows(monkeypatch):
+    column = pd.Series(sentences([f"w{i}" for i in range(600)], 400))
+    for cells, directions in ((10_000_000, MOST), (400 * 80, 80), (400, FEWEST)):
+        monkeypatch.setattr(text, "CELLS", cells)
+        assert len(TextColumn.learn(column).names) == directions + 1
 
 
 def test_a_row_is_the_same_alone_and_among_others():

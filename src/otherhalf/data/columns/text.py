@@ -16,8 +16,8 @@ from otherhalf.data.columns.words import WIDTH, chunks, count_words, weighted
 from otherhalf.data.notes import counted
 from otherhalf.system.arrays import FloatArray, IntArray, distinct_keys
 
-MOST = 50
-"""Number of columns that the words are projected to."""
+MOST, FEWEST, CELLS = 200, 50, 10_000_000
+"""Words are projected to MOST columns; to fewer, but not below FEWEST, if that is more than CELLS cells."""
 
 TEXTS = 20_000
 """Number of distinct texts that are learned from."""
@@ -62,7 +62,7 @@ class TextColumn(Column):
         frequency = np.asarray((inside > 0).T @ rows).ravel()
         weights = (np.log((1 + rows.sum()) / (1 + frequency)) + 1).astype(np.float32)
         matrix = weighted(inside, weights)
-        directions = _directions(matrix, rows)
+        directions = _directions(matrix, rows, max(FEWEST, min(MOST, CELLS // max(1, len(cells)))))
         projected = np.asarray(matrix @ directions, dtype=np.float64)
         means, deviations = _mean_and_deviation(projected, rows)
         scale = float(np.max(deviations, initial=0.0))
@@ -117,11 +117,11 @@ class TextColumn(Column):
         return text + (", gaps marked" if self.missing else "")
 
 
-def _directions(matrix: sp.csr_matrix, rows: npt.NDArray[np.float64]) -> FloatArray:
+def _directions(matrix: sp.csr_matrix, rows: npt.NDArray[np.float64], most: int) -> FloatArray:
     """Return the first right singular vectors as columns; each text counts as often as it occurs."""
     from sklearn.utils.extmath import randomized_svd
 
-    count = min(MOST, min(matrix.shape) - 1)
+    count = min(most, min(matrix.shape) - 1)
     if count < 1:
         return np.zeros((matrix.shape[1], 0), dtype=np.float32)
     scaled = sp.csr_matrix(sp.diags(np.sqrt(rows).astype(np.float32)) @ matrix)
