@@ -4,43 +4,35 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from otherhalf.cli.console import print_result
-from otherhalf.cli.options import Exclude, Features, Id, Json, Kinds, Label
+from otherhalf.cli.options import Json, OpenGraph, takes_data
 
 _SHOWN = ("column", "kind", "gaps", "distinct", "becomes")
 
 
-def inspect(
-    data: Annotated[
-        str, typer.Argument(metavar="TABLES", help="nodes.csv,edges.csv (or .parquet), or nodes.csv alone.")
-    ],
-    id: Id = None,
-    label: Label = None,
-    kinds: Kinds = None,
-    features: Features = None,
-    exclude: Exclude = None,
-    as_json: Json = False,
-) -> None:
-    """Show what each column of a node table is, what becomes of it, and which columns tell the label."""
+@takes_data
+def inspect(tables: OpenGraph, as_json: Json = False) -> None:
+    """Show what the columns of tables are, what becomes of them, and which columns tell the label.
+
+    DATA is nodes.csv,edges.csv (or .parquet and the like), or nodes.csv alone.
+    """
     from otherhalf.data.node_table import read_nodes
-    from otherhalf.data.reading import Columns
     from otherhalf.data.source import table_paths
     from otherhalf.data.table_files import open_table
+    from otherhalf.data.tables import read_edges_of
 
     notes: list[str] = []
-    paths = table_paths(data) if "," in data else [data]
+    paths = table_paths(tables.data) if "," in tables.data else [tables.data]
     nodes, *edges = (open_table(path, notes) for path in paths)
-    columns = Columns(id=id, label=label, kinds=kinds, features=features, exclude=exclude)
-    read = read_nodes(nodes, columns, notes)
+    read = read_nodes(nodes, tables.columns, notes)
+    ends = read_edges_of(edges, read.ids, read.reading.columns, notes) if edges else None
     encoding, found = read.reading.encoding, read.reading.columns
     assert encoding is not None  # columns are encoded unless one asks for numbers as they are
     result: dict[str, Any] = {
         "nodes": len(read.rows),
-        "edges": sum(len(edge.read(text=edge.columns)) for edge in edges) if edges else None,
+        "edges": None if ends is None else ends.pairs.shape[1],
         "id": found.id,
         "label": found.label,
         "columns": [asdict(row) for row in encoding.table()],

@@ -9,12 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from otherhalf.data.edge_tables import read_edges
+from otherhalf.data.edge_tables import Edges, read_edges
 from otherhalf.data.files.table import Table
 from otherhalf.data.node_table import read_nodes
 from otherhalf.data.notes import counted, hand_over
 from otherhalf.data.reading import Columns, Reading
 from otherhalf.data.roles.ends import check_unknown_edges
+from otherhalf.data.roles.ids import NodeIds
 from otherhalf.data.roles.relations import note_relations
 from otherhalf.data.table_files import open_table
 from otherhalf.errors import InputError
@@ -115,17 +116,7 @@ def graph_of_tables(
     known = read_nodes(nodes, columns, notes, reading)
     columns = known.reading.columns
     _ = known.x  # wrong cells are named before wrong edges
-    check_unknown_edges(columns.unknown_edges)
-    read = read_edges(
-        edges,
-        known.ids,
-        notes,
-        source=columns.source,
-        target=columns.target,
-        weight=columns.weight,
-        relation=columns.relation,
-        unknown_edges=columns.unknown_edges,
-    )
+    read = read_edges_of(edges, known.ids, columns, notes)
     added = len(read.ids.values) - len(known.ids.values)
     with _naming(nodes, *edges):
         y = _labels_of_added_nodes(known.y, added)
@@ -149,6 +140,21 @@ def graph_of_tables(
     note_relations({} if graph.relations is None else graph.relations.counts(), notes)
     _note_dropped(graph, edges, notes)
     return graph
+
+
+def read_edges_of(tables: Sequence[Table], ids: NodeIds, columns: Columns, notes: list[str]) -> Edges:
+    """Return the edges of tables whose columns mean this."""
+    check_unknown_edges(columns.unknown_edges)
+    return read_edges(
+        tables,
+        ids,
+        notes,
+        source=columns.source,
+        target=columns.target,
+        weight=columns.weight,
+        relation=columns.relation,
+        unknown_edges=columns.unknown_edges,
+    )
 
 
 @contextmanager
