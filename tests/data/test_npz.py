@@ -226,6 +226,11 @@ def test_damaged_relations(tmp_path):
     path = _write(path, relation_names=np.array(["a"]), relation_data=np.ones(1), **matrix)
     with pytest.raises(InputError, match=r"the arrays relation_\* do not fit together"):
         read_npz(path)
+    matrix = {"relation_indptr": np.array([0, 1, 2]), "relation_indices": np.array([0, 0])}
+    for names, data in ((["a", "a"], [1, 1]), (["a", "b"], [1, -1]), (["a", "b"], [1, np.nan])):
+        path = _write(path, relation_names=np.array(names), relation_data=np.array(data), **matrix)
+        with pytest.raises(InputError, match="a name is there twice, or a weight is no number ≥ 0"):
+            read_npz(path)
 
 
 def test_a_split_of_the_users_own_stays_one(tmp_path):

@@ -124,6 +124,17 @@ class TestKept:
         assert np.array_equal(other.predict_sets(moved, 0.8), expected[order])
         assert other._held_out.decision.threshold == pytest.approx(one._held_out.decision.threshold, abs=1e-5)
 
+    def test_a_grown_graph_predicted_first_does_not_decide(self, two):
+        """The validation nodes are judged on the fitted graph, whatever is predicted first."""
+        model = quick().fit(TWO, PARTS)
+        x = np.concatenate([TWO.x, TWO.x[:40]])
+        edges = np.hstack([TWO.edges, [PARTS.val[:40], np.arange(300, 340)]])
+        grown = Graph(edges=edges, x=x, y=np.append(TWO.y, np.full(40, -1)), classes=TWO.classes)
+        after = model.predict_proba(grown)
+        assert not np.array_equal(after[:300], two.predict_proba(TWO))
+        assert model.decision_ == two.decision_
+        assert np.array_equal(model._held_out.calibration.scores, two._held_out.calibration.scores)
+
     def test_a_second_fit_forgets_the_first(self, two):
         model = quick().fit(TWO, PARTS)
         model.predict_proba(TWO)

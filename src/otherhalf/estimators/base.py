@@ -199,6 +199,8 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
         """
         check_is_fitted(self, "classes_")
         device = usable_device(self.device)
+        if self._cache is not None and self._cache[0] is not graph:
+            self._keep_held_out()
         if self._cache is None or self._cache[0] is not graph or self._cache[1].device != device:
             check_same_features(self.reading_, graph.reading)
             ordered, order = self._known.known_first(graph)
@@ -224,13 +226,17 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
             self._held_out, self._awaited = HeldOut.of(probabilities[nodes], codes), None
         return result
 
+    def _keep_held_out(self) -> None:
+        """Keep what the validation nodes say of the fitted graph, before another graph takes its place."""
+        if self._awaited is not None and self._cache is not None:
+            self.predict_proba(self._cache[0])
+
     # ------------------------------------------------------------------ files
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a folder: JSON and safetensors, never a pickle."""
         check_is_fitted(self, "classes_")
-        if self._awaited is not None and self._cache is not None:
-            self.predict_proba(self._cache[0])
+        self._keep_held_out()
         content = {
             "parameters": self._parameters(),
             "settings": to_dict(self.settings_),

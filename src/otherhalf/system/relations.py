@@ -60,6 +60,8 @@ class Relations(Frozen):
             )
             matrix = sp.csr_matrix((data, indices, indptr), shape=(len(names), num_edges), dtype=np.float32)
             matrix.check_format(full_check=True)
+            if len(set(names)) < len(names) or not (matrix.data >= 0).all() or np.isinf(matrix.data).any():
+                raise ValueError("a name is there twice, or a weight is no number ≥ 0")
         except (KeyError, ValueError, TypeError, IndexError) as error:
             raise InputError(
                 f"the arrays relation_* do not fit together ({error}): write them again"

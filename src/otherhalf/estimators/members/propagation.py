@@ -83,13 +83,13 @@ def fit_propagation(view: GraphView, supervision: Supervision, folds: IntArray) 
     y = view.graph.y[val]
     best: tuple[tuple[float, float], PropagationMember, FloatArray] | None = None
     for way in _ways(view.graph):
+        operator = _operator(view, way)
         for strength in STRENGTHS:
-            member = PropagationMember(way, strength)
-            probabilities = member.probabilities(view)
+            probabilities = _propagated(operator, view.label_rows, strength)
             likelihood = float(np.log(np.maximum(probabilities[val, y], 1e-12)).mean())
             value = (quality(probabilities[val], y), likelihood)
             if best is None or value > best[0]:
-                best = value, member, probabilities
+                best = value, PropagationMember(way, strength), probabilities
     assert best is not None
     _, member, probabilities = best
     unseen = _without_own_fold(member, view, folds)
