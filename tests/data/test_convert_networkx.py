@@ -1,5 +1,7 @@
 """Graphs from networkx: attributes become features and labels, names become ids."""
 
+import json
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -8,6 +10,7 @@ import torch
 
 from otherhalf.data.columns.encoding import ColumnEncoding
 from otherhalf.data.convert_networkx import from_networkx
+from otherhalf.data.reading import Reading
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 
@@ -125,8 +128,48 @@ def test_whatever_names_a_node_becomes_its_id():
 
 
 def test_label_may_be_named_or_declined():
-    assert from_networkx(triangle(), label="old", features="size").classes.tolist() == [0, 1]
+    assert from_networkx(triangle(), label="old", features="size").classes.tolist() == ["False", "True"]
     assert from_networkx(triangle(), label=None, features="size").num_classes == 0
+
+
+def test_minus_one_among_two_labels_is_a_class_as_in_tables():
+    graph = triangle()
+    nx.set_node_attributes(graph, {"u": -1, "v": 1, "w": -1}, "label")
+    notes = []
+    made = from_networkx(graph, notes=notes)
+    assert (made.y.tolist(), made.classes.tolist()) == ([0, 1, 0], [-1, 1])
+    assert "−1 is a class" in notes[0]
+
+
+class TestNumbersAgain:
+    def test_the_order_of_attributes_is_that_of_the_fit(self):
+        first = from_networkx(triangle())
+        other = nx.Graph()
+        for node, values in triangle().nodes(data=True):
+            other.add_node(node, **dict(reversed(values.items())))
+        other.add_edges_from(triangle().edges)
+        kept = Reading.from_parts(json.loads(json.dumps(first.reading.to_dict())), {})
+        again = from_networkx(other, reading=kept)
+        assert again.x.tolist() == first.x.tolist()
+        assert from_networkx(other).x.tolist() != first.x.tolist()
+
+    def test_a_gap_is_refused_by_the_name_of_the_node(self):
+        first = from_networkx(triangle())
+        other = triangle()
+        del other.nodes["v"]["size"]
+        with pytest.raises(InputError, match="the node 'v' has no attribute 'size'"):
+            from_networkx(other, reading=first.reading)
+
+    def test_names_that_were_said_for_the_fit_need_not_be_said_again(self):
+        graph = triangle()
+        nx.set_edge_attributes(graph, {("w", "u"): 5}, "weight")
+        first = from_networkx(graph, label="old", features="size", weight=False)
+        again = from_networkx(graph, reading=first.reading)
+        assert (again.classes.tolist(), again.x.tolist(), again.weights) == (
+            ["False", "True"],
+            first.x.tolist(),
+            None,
+        )
 
 
 class TestAttributesOfEveryKind:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from otherhalf.data.files.table import MemoryTable
 from otherhalf.data.node_table import read_nodes
 from otherhalf.data.notes import counted, hand_over
 from otherhalf.data.reading import Columns, Reading
+from otherhalf.data.roles.labels import read_labels
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 
@@ -59,6 +60,12 @@ def from_networkx(
         raise InputError("the networkx graph has no nodes: add nodes with features, and edges between them")
     rows = [graph.nodes[node] for node in nodes]
     present = list(dict.fromkeys(key for row in rows for key in row))
+    found: list[str] = []
+    if reading is not None:
+        earlier = reading.columns
+        label = earlier.label if label == "label" and earlier.label in present else label
+        weight = earlier.weight if weight == "weight" and earlier.weight is not None else weight
+        relation = str(earlier.relation) if relation is None and earlier.relation else relation
     if label is not None and label not in present:
         if label != "label":
             raise InputError(
@@ -67,7 +74,7 @@ def from_networkx(
             )
         label = None
     place = {node: index for index, node in enumerate(nodes)}
-    weights = None if weight is False else _weights(graph, str(weight))
+    weights = None if weight is False else _weights(graph, str(weight), found)
     kept = [(place[source], place[target]) for source, target in graph.edges()]
     ends = np.array(kept, dtype=np.int64).reshape(-1, 2).T
     relations = None if relation is None else _relations(graph, relation)
@@ -77,16 +84,28 @@ def from_networkx(
         relations = None if relations is None else relations[positive]
     numbered = all(isinstance(node, int) for node in nodes)
     keys = [key for key in present if key != label]
-    if reading is not None and reading.encoding is not None:
-        x, kept_reading = _encoded(nodes, rows, keys, reading, notes)
-    elif features is None and not _is_vector(rows) and not _are_numbers(rows, keys):
-        x, kept_reading = _encoded(nodes, rows, keys, None, notes)
+    columns = Columns(
+        label=label,
+        directed=graph.is_directed(),
+        weight=None if weight == "weight" else weight,
+        relation=relation,
+    )
+    if reading is not None and features is None:
+        features = reading.columns.features
+    plain = features is not None or _is_vector(rows) or _are_numbers(rows, keys)
+    if plain and (reading is None or reading.encoding is None):
+        named = features if features is not None else "x" if _is_vector(rows) else keys
+        x: Any = _networkx_features(nodes, rows, named)
+        kept_reading = Reading(replace(columns, features=named, encode=False), None)
     else:
-        x, kept_reading = _networkx_features(nodes, rows, keys, features), None
-    return Graph(
+        x, read = _encoded(nodes, rows, keys, reading, found)
+        kept_reading = replace(read, columns=columns)
+    y, classes = (None, None) if label is None else _labels(rows, label, found)
+    result = Graph(
         edges=ends,
         x=x,
-        y=None if label is None else [row.get(label) for row in rows],  # type: ignore[arg-type]
+        y=y,
+        classes=classes,
         directed=graph.is_directed(),
         ids=nodes if numbered else [str(node) for node in nodes],  # type: ignore[arg-type]
         name=name,
@@ -94,9 +113,16 @@ def from_networkx(
         relations=relations,  # type: ignore[arg-type]  # names, from which it makes Relations
         reading=kept_reading,
     )
+    hand_over(found, notes)
+    return result
 
 
-def _weights(graph: nx.Graph, name: str) -> npt.NDArray[np.float64] | None:
+def _labels(rows: list[Any], label: str, notes: list[str]) -> tuple[Any, Any]:
+    column = pd.Series([row.get(label) for row in rows], dtype=object, name=label)
+    return read_labels(MemoryTable("the networkx graph", column.to_frame()), column, notes)
+
+
+def _weights(graph: nx.Graph, name: str, notes: list[str]) -> npt.NDArray[np.float64] | None:
     """Return the weights of all edges, or None if no edge has the attribute ``name``."""
     edges = list(graph.edges(data=True))
     if not any(name in attributes for *_, attributes in edges):
@@ -114,7 +140,7 @@ def _weights(graph: nx.Graph, name: str) -> npt.NDArray[np.float64] | None:
         weights[number] = value
     zeros = int((weights == 0).sum())
     if zeros:
-        warnings.warn(f"the reader dropped {counted(zeros, 'edge')} whose {name!r} is 0", stacklevel=3)
+        notes.append(f"the reader dropped {counted(zeros, 'edge')} whose {name!r} is 0.")
     return weights
 
 
@@ -134,26 +160,21 @@ def _are_numbers(rows: list[Any], keys: list[Any]) -> bool:
 
 
 def _encoded(
-    nodes: list[Any], rows: list[Any], keys: list[Any], reading: Reading | None, notes: list[str] | None
+    nodes: list[Any], rows: list[Any], keys: list[Any], reading: Reading | None, notes: list[str]
 ) -> tuple[Any, Reading]:
     """Return features by the kinds of the attributes, and how these were read."""
-    found: list[str] = []
     cells = {str(key): [row.get(key) for row in rows] for key in keys}
     id = "node"
     while id in cells:
         id += "_"
     table = MemoryTable("the networkx graph", pd.DataFrame({id: range(len(nodes)), **cells}))
-    read = read_nodes(table, Columns(id=id, label=None), found, reading)
-    x = read.x
-    hand_over(found, notes)
-    return x, read.reading
+    read = read_nodes(table, Columns(id=id, label=None), notes, reading)
+    return read.x, read.reading
 
 
 def _networkx_features(
-    nodes: list[Any], rows: list[Any], present: list[Any], features: str | Sequence[str] | None
+    nodes: list[Any], rows: list[Any], features: str | Sequence[str]
 ) -> npt.NDArray[np.float64]:
-    if features is None:
-        features = "x" if _is_vector(rows) else present
     keys = [features] if isinstance(features, str) else list(features)
     if not keys:
         raise InputError("the list of feature attributes is empty: name at least one")
