@@ -52,6 +52,24 @@ class TestLearned:
             ("number", 4),
         ]
 
+    def test_a_column_of_parts_is_pointed_out(self):
+        cells = CELLS.assign(part=["Train", "test", "Train", "test"])
+        _, notes = read(cells, Columns(id="who", label="team"))
+        assert any("'part'" in note and "name it with split_column" in note for note in notes)
+        _, notes = read(cells, Columns(id="who", label="team", split_column="part"))
+        assert not any("'part'" in note for note in notes)
+
+    def test_a_column_that_is_no_feature_may_be_excluded(self):
+        nodes, _ = read(columns=Columns(id="who", label="team", split_column="part", exclude="team,part,who"))
+        assert [column.name for column in nodes.reading.encoding.columns] == ["age", "city"]
+        with pytest.raises(InputError, match="'team' is the label and no feature: take it out of kinds"):
+            read(columns=Columns(id="who", label="team", kinds="team=category"))
+
+    def test_a_file_without_column_names(self, tmp_path):
+        (tmp_path / "n.csv").write_text("1,30,a\n2,40,b\n3,50,a\n")
+        with pytest.raises(InputError, match=r"the first line of .*n\.csv is the node 1, not column names"):
+            read_nodes(open_table(tmp_path / "n.csv"), Columns(), [])
+
     def test_columns_with_one_reason_share_a_note(self):
         _, notes = read(CELLS.assign(moon="Moon"))
         assert "nodes.csv: columns 'planet', 'moon': left out: all its values are the same." in notes

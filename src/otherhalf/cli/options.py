@@ -47,7 +47,10 @@ Id = Annotated[str | None, typer.Option("--id", help="Tables: id column of the n
 Label = Annotated[str | None, typer.Option(help="Tables: label column.")]
 Features = Annotated[
     str | None,
-    typer.Option(help="Tables: feature columns, separated by commas; * stands for any characters."),
+    typer.Option(
+        help="Tables: feature columns, separated by commas; * stands for any characters, and a name with a "
+        "comma is in quotes."
+    ),
 ]
 Exclude = Annotated[
     str | None,

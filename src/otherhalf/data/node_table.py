@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,16 +13,17 @@ import pandas as pd
 import scipy.sparse as sp
 
 from otherhalf.data.columns import number_text
+from otherhalf.data.columns.category import CategoryColumn
 from otherhalf.data.columns.cells import Cells
-from otherhalf.data.columns.choices import split_names
+from otherhalf.data.columns.choices import kinds_by_name, split_names
 from otherhalf.data.columns.encoding import ColumnEncoding, Encoded
 from otherhalf.data.columns.leaks import Tell, columns_that_tell
 from otherhalf.data.files.table import MemoryTable, Table
 from otherhalf.data.notes import by_column, counted, listing
-from otherhalf.data.own_splits import column_split, time_split
+from otherhalf.data.own_splits import PART_NAMES, column_split, time_split
 from otherhalf.data.reading import Columns, Reading
 from otherhalf.data.roles.features import numeric_columns, plain_features
-from otherhalf.data.roles.ids import NodeIds, node_ids
+from otherhalf.data.roles.ids import NodeIds, check_first_line, node_ids
 from otherhalf.data.roles.labels import read_labels
 from otherhalf.errors import InputError
 from otherhalf.graph import Split
@@ -121,6 +123,8 @@ def read_nodes(table: Table, columns: Columns, notes: list[str], reading: Readin
     again = () if reading is None else set(reading.text).intersection(table.columns)
     rows = table.read(text=[*taken, *by_split.difference(named), *codes, *again])
     ids = node_ids(table, rows[id])
+    if columns.id is None and not isinstance(table, MemoryTable):
+        check_first_line(table, id, ids)
     cells = rows[[name for name in table.columns if name not in taken and name not in by_split - named]]
     columns = replace(columns, id=id, label=label)
     y, classes = (None, None) if label is None else read_labels(table, rows[label], notes)
@@ -128,7 +132,7 @@ def read_nodes(table: Table, columns: Columns, notes: list[str], reading: Readin
         read = NodeTable(table, rows, ids, cells, replace(reading, columns=columns), y, classes)
         notes.extend(f"{table.name}: {note}." for note in (read.encoded.notes if read.encoded else ()))
         return read
-    reading = _learn(table, cells, columns, notes)
+    reading = _learn(table, cells, columns, taken, notes)
     tells: list[Tell] = []
     if label is not None and reading.encoding is not None:
         tells = columns_that_tell(cells, rows[label], reading.encoding)
@@ -171,7 +175,8 @@ def _again(table: Table, columns: Columns, reading: Reading) -> Columns:
     for name in ("features", "exclude", "kinds"):
         if getattr(columns, name) is not None:
             raise InputError(
-                f"{name} cannot be said anew: the model reads the columns as they were read for its fit"
+                f"{name} cannot be said anew: the model reads the columns as they were read for its fit, so "
+                "leave it out"
             )
     earlier = reading.columns
     optional: dict[str, Any] = {
@@ -182,7 +187,9 @@ def _again(table: Table, columns: Columns, reading: Reading) -> Columns:
     return columns.over(replace(earlier, **optional))
 
 
-def _learn(table: Table, cells: pd.DataFrame, columns: Columns, notes: list[str]) -> Reading:
+def _learn(
+    table: Table, cells: pd.DataFrame, columns: Columns, taken: dict[str, str], notes: list[str]
+) -> Reading:
     """Decide what becomes of the columns of features, and say so."""
     if not columns.encode:
         for name in ("exclude", "kinds"):
@@ -190,8 +197,13 @@ def _learn(table: Table, cells: pd.DataFrame, columns: Columns, notes: list[str]
                 raise InputError(f"{name} says what becomes of columns: leave it out, or encode the columns")
         named = split_names(columns.features or ()) or numeric_columns(table, cells, notes)
         return Reading(replace(columns, features=named), None)
+    for name in kinds_by_name(columns.kinds):
+        if name in taken:
+            raise InputError(f"the column {name!r} is the {taken[name]} and no feature: take it out of kinds")
+    # A column that is no feature need not be excluded.
+    exclude = [name for name in split_names(columns.exclude or ()) if name not in taken]
     encoding = ColumnEncoding.learn(
-        cells, kinds=columns.kinds, features=columns.features, exclude=columns.exclude
+        cells, kinds=columns.kinds, features=columns.features, exclude=exclude or None
     )
     said = by_column((row.column, row.note) for row in encoding.table() if row.note)
     notes.extend(f"{table.name}: {note}." for note in said)
@@ -199,8 +211,18 @@ def _learn(table: Table, cells: pd.DataFrame, columns: Columns, notes: list[str]
         notes.append(
             f"{table.name} has no column for the features: edges, and labels of other nodes, decide alone."
         )
+    notes.extend(
+        f"{table.name}: the column {column.name!r} with the values {listing(column.values)} is a feature: if "
+        "it says the parts of a split, name it with split_column (--split-column)."
+        for column in encoding.columns
+        if isinstance(column, CategoryColumn) and _are_parts(column.values)
+    )
     text = tuple(column.name for column in encoding.columns if _is_text(cells[column.name]))
     return Reading(columns, encoding, text)
+
+
+def _are_parts(values: Sequence[str]) -> bool:
+    return len(values) > 1 and {value.casefold() for value in values} <= PART_NAMES.keys()
 
 
 def _code_columns(table: Table) -> list[str]:

@@ -66,6 +66,10 @@ def test_odd_cells():
     assert texts(pd.Series(cells, dtype=object)) == expected
 
 
+def test_complex_numbers_are_texts():
+    assert Cells.of(pd.Series([1j, 2 + 1j], name="c")).texts.tolist() == ["1j", "(2+1j)"]
+
+
 def test_categories_without_rows_are_no_values():
     cells = Cells.of(pd.Series(pd.Categorical(["a", "b", None], categories=["z", "b", "a"])))
     assert (cells.distinct, sorted(cells.texts), int(cells.gaps.sum())) == (2, ["a", "b"], 1)

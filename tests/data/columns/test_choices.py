@@ -2,7 +2,7 @@
 
 import pytest
 
-from otherhalf.data.columns.choices import chosen_columns, listing, said_kinds
+from otherhalf.data.columns.choices import chosen_columns, kinds_by_name, listing, said_kinds, split_names
 from otherhalf.errors import InputError
 
 COLUMNS = ["ast_a", "ast_b", "age", "c[1]"]
@@ -59,3 +59,20 @@ def test_wrong_kinds_are_refused(kinds, fragment):
 def test_a_long_listing_is_cut():
     assert listing(f"c{i}" for i in range(25)).endswith("c19 and 5 more")
     assert listing([]) == "none"
+
+
+def test_a_name_with_a_comma_stands_in_quotes():
+    assert split_names('"a,b", c') == ["a,b", "c"]
+    assert said_kinds(["a,b", "c=d"], '"a,b=number",c=d=category', KINDS) == {
+        "a,b": "number",
+        "c=d": "category",
+    }
+
+
+def test_names_in_a_list_are_taken_as_they_are():
+    assert split_names([" a ", "b,c"]) == [" a ", "b,c"]
+
+
+def test_kinds_by_name():
+    assert kinds_by_name(None) == {}
+    assert kinds_by_name({"a": "text"}) == kinds_by_name("a=text") == {"a": "text"}

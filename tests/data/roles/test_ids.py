@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from otherhalf.data.files.table import MemoryTable
-from otherhalf.data.roles.ids import NodeIds, distinct_names, node_ids
+from otherhalf.data.roles.ids import NodeIds, check_first_line, distinct_names, node_ids
 from otherhalf.errors import InputError
 
 TABLE = MemoryTable("the table", pd.DataFrame({"id": [1]}))
@@ -61,3 +61,10 @@ def test_a_text_of_many_characters_in_many_rows_does_not_take_gigabytes():
 
 def test_long_ids_in_few_rows_are_kept():
     assert ids_of(["x" * 5000, "y"]).values[0] == "x" * 5000
+
+
+def test_a_first_line_that_is_a_node():
+    with pytest.raises(InputError, match=r"the first line of .* is the node 7, not column names: add a line"):
+        check_first_line(TABLE, "7", ids_of([1, 2]))
+    check_first_line(TABLE, "7", ids_of(["a", "b"]))
+    check_first_line(TABLE, "name", ids_of([1, 2]))

@@ -50,7 +50,36 @@ def test_minus_one_among_others_means_unknown_and_is_said(values, codes):
 
 
 def test_text_nan_is_unknown():
-    assert labels(["a", "NaN", "b"]) == ([0, -1, 1], ["a", "b"], [])
+    note = "nodes.csv: the label column 'label' has the text 'NaN', which means that the label is not known"
+    assert labels(["a", "NaN", "b"]) == ([0, -1, 1], ["a", "b"], [f"{note} (1 node)."])
+
+
+def test_classes_that_look_like_unknown_are_said():
+    y, classes, notes = labels(["a", "n/a", "b", "Unknown"])
+    assert (y, classes) == ([1, 3, 2, 0], ["Unknown", "a", "b", "n/a"])
+    assert notes == [
+        "nodes.csv: the label column 'label' has the class 'Unknown', 'n/a': leave these cells empty if the "
+        "label is not known there."
+    ]
+
+
+def test_classes_that_differ_in_capital_letters_are_said():
+    _, classes, notes = labels(["Spam", "spam ", "ham", "spam"])
+    assert classes == ["Spam", "ham", "spam"]
+    assert notes == [
+        "nodes.csv: the label column 'label' has the classes 'Spam', 'spam', which differ only in capital "
+        "letters: write them alike if they are one class."
+    ]
+
+
+@pytest.mark.parametrize("values", [[1, 2, None], ["u", "v", None], [0.5, 1.0, None]])
+def test_categories_of_pandas_may_have_gaps(values):
+    column = pd.Categorical(values)
+    if values[0] == 0.5:
+        with pytest.raises(InputError, match=r"0\.5 is not a whole number"):
+            labels(column)
+        return
+    assert labels(column) == ([0, 1, -1], values[:2], [])
 
 
 def test_names_are_no_classes():
@@ -64,3 +93,8 @@ def test_names_are_no_classes():
 def test_lists_are_no_classes():
     with pytest.raises(InputError, match="the label column 'label' holds lists or other structures"):
         labels([[1], [2]])
+
+
+def test_complex_numbers_are_no_classes():
+    with pytest.raises(InputError, match="'label' holds complex numbers: give one class per node"):
+        labels([1j, 2j])

@@ -15,11 +15,22 @@ def weights(values, kept=None):
     return found.tolist(), rows.tolist(), notes
 
 
-@pytest.mark.parametrize(
-    "values", [[1, 2.5], ["1", "2.5"], ["1,0", "2,5"], pd.array([1, 2.5], dtype="Float64")], ids=str
-)
+@pytest.mark.parametrize("values", [[1, 2.5], ["1", "2.5"], pd.array([1, 2.5], dtype="Float64")], ids=str)
 def test_positive_numbers(values):
     assert weights(values) == ([1, 2.5], [True, True], [])
+
+
+@pytest.mark.parametrize(
+    ("values", "numbers", "style"),
+    [
+        (["1,0", "2,5"], [1, 2.5], "1.234,5"),
+        (["1,234", "2,500"], [1234, 2500], "1,234.5"),
+        (["10%", "25 %"], [10, 25], "1234.5 %"),
+    ],
+)
+def test_how_weights_are_written_is_said(values, numbers, style):
+    note = f"edges.csv, column 'w': numbers are written as in {style}."
+    assert weights(values) == (numbers, [True, True], [note])
 
 
 def test_zero_means_no_edge():

@@ -149,7 +149,7 @@ class Cells:
                 # 1, 1.0 and True are equal for pandas. So the texts are made before equal cells are found.
                 column = np.array([text_of(cell) for cell in column], dtype=object)
             codes, cells = pd.factorize(column)
-            texts = np.asarray(cells, dtype=object).tolist()
+            texts = [text_of(cell) for cell in np.asarray(cells, dtype=object).tolist()]
         return _without_gaps(codes, _clean(texts))
 
     @property

@@ -1,5 +1,6 @@
 """Names of columns as a user gives them: lists, or texts with commas, with ``*`` for any characters."""
 
+import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,9 +10,11 @@ _LISTED = 20
 
 
 def split_names(names: Sequence[str] | str) -> list[str]:
-    """Return the names of a list, or of a text with commas between them."""
-    parts = names.split(",") if isinstance(names, str) else names
-    return [stripped for part in parts if (stripped := str(part).strip())]
+    """Return the names of a list, or of a text with commas between them; ``"a,b"`` in quotes is one name."""
+    if not isinstance(names, str):
+        return [str(name) for name in names]
+    parts = next(csv.reader([names], skipinitialspace=True), [])
+    return [stripped for part in parts if (stripped := part.strip())]
 
 
 def listing(columns: Iterable[str]) -> str:
@@ -54,10 +57,7 @@ def said_kinds(
     A full name wins over a pattern, and a later pattern over an earlier one. A text such as
     ``ast_*=number,city=category`` is understood too.
     """
-    if kinds is None:
-        return {}
-    if isinstance(kinds, str):
-        kinds = dict(_pair(part) for part in split_names(kinds))
+    kinds = kinds_by_name(kinds)
     said: dict[str, str] = {}
     for name, kind in sorted(kinds.items(), key=lambda item: item[0] in columns):
         found = matching(columns, name, "kinds")
@@ -65,6 +65,13 @@ def said_kinds(
             raise InputError(f"the kind {kind!r} of {name!r} is not known: say one of {', '.join(allowed)}")
         said |= dict.fromkeys(found, kind)
     return said
+
+
+def kinds_by_name(kinds: Mapping[str, str] | str | None) -> Mapping[str, str]:
+    """Return the kinds that the user says, by name or pattern."""
+    if isinstance(kinds, str):
+        return dict(_pair(part) for part in split_names(kinds))
+    return kinds or {}
 
 
 def _pair(text: str) -> tuple[str, str]:

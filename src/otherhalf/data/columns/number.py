@@ -64,7 +64,7 @@ class NumberColumn(Column):
     @property
     def remarks(self) -> tuple[str, ...]:
         """How numbers are written, if it is not the plain way."""
-        return () if self.style == number_text.PLAIN else (f"numbers are written as in {self.style}",)
+        return number_text.remarks(self.style)
 
     def unreadable(self, column: pd.Series[Any] | Cells) -> list[str]:
         """Return the distinct texts that are not numbers."""

@@ -112,8 +112,8 @@ class TextTable(Table):
             self.notes.append(f"{self.path}: the numbers in {listing(changed)} have decimal commas.")
         if unclear:
             self.notes.append(
-                f"{self.path}: the commas in {listing(unclear)} can separate decimals or thousands, so these "
-                "columns were not read as numbers: write the numbers with points or without commas."
+                f"{self.path}: the commas in {listing(unclear)} can separate decimals or thousands, and were "
+                "not taken as decimal commas: write the numbers with points or without commas."
             )
         return cells
 

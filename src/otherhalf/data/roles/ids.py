@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -99,6 +100,15 @@ def node_ids(table: Table, column: pd.Series[Any]) -> NodeIds:
             "column"
         )
     return NodeIds(ids)
+
+
+def check_first_line(table: Table, column: str, ids: NodeIds) -> None:
+    """Raise InputError if the name of the id column is a whole number, as the ids are: it is a node."""
+    if ids.values.dtype.kind == "i" and re.fullmatch(_INTEGER, column):
+        raise InputError(
+            f"the first line of {table.name} is the node {column}, not column names: add a line such as "
+            f"id,… above it, or name the column of node ids with id"
+        )
 
 
 def _as_integers(names: pd.Series[Any]) -> IntArray:

@@ -12,6 +12,7 @@ import pandas as pd
 from otherhalf.data.columns.cells import Cells
 from otherhalf.data.columns.kinds import mostly
 from otherhalf.data.columns.number import numbers_in
+from otherhalf.data.columns.number_text import remarks
 from otherhalf.data.files.table import Table
 from otherhalf.data.notes import counted
 from otherhalf.errors import InputError
@@ -79,12 +80,12 @@ def edge_weights(
         table: The table of edges, for messages.
         column: Its column of weights: numbers, or text that holds numbers with decimal points or commas.
         kept: ``[rows]`` the rows whose ends are nodes; the weights of others are not looked at.
-        notes: A sentence is added here if rows are dropped.
+        notes: A sentence is added here if rows are dropped, or numbers are not written in the plain way.
 
     Returns:
         The weights, and ``[rows]`` which rows have one: the rows of ``kept`` without those of weight 0.
     """
-    numbers, _ = numbers_in(Cells.of(column))
+    numbers, style = numbers_in(Cells.of(column))
     wrong = kept & ~(numbers >= 0)
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -95,6 +96,7 @@ def edge_weights(
             f"({counted(int(wrong.sum()), 'such row')} in all): give positive numbers, name another column "
             "with weight, or ignore the weights with weight=False (--no-weight)"
         )
+    notes.extend(f"{table.name}, column {column.name!r}: {remark}." for remark in remarks(style))
     zero = kept & (numbers == 0)
     if zero.any():
         notes.append(
