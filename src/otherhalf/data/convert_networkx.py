@@ -100,7 +100,7 @@ def from_networkx(
     else:
         x, read = _encoded(nodes, rows, keys, reading, found)
         kept_reading = replace(read, columns=columns)
-    y, classes = (None, None) if label is None else _labels(rows, label, found)
+    y, classes = _labels(rows, label, found)
     result = Graph(
         edges=ends,
         x=x,
@@ -117,7 +117,9 @@ def from_networkx(
     return result
 
 
-def _labels(rows: list[Any], label: str, notes: list[str]) -> tuple[Any, Any]:
+def _labels(rows: list[Any], label: str | None, notes: list[str]) -> tuple[Any, Any]:
+    if label is None:
+        return None, None
     column = pd.Series([row.get(label) for row in rows], dtype=object, name=label)
     return read_labels(MemoryTable("the networkx graph", column.to_frame()), column, notes)
 
