@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from otherhalf.errors import InputError
 from otherhalf.system.adjacency import one_way_adjacency, pattern, symmetric_adjacency
 from otherhalf.system.arrays import UNKNOWN, FloatArray, Frozen, IntArray, distinct_keys, frozen, sha256_of
+from otherhalf.system.fingerprint import unlabelled_fingerprint
 from otherhalf.system.graph_checks import (
     checked_features,
     checked_ids,
@@ -34,10 +35,6 @@ if TYPE_CHECKING:
 
 Direction = Literal["given", "reversed", "undirected"]
 """The direction of the edges: from source to target, from target to source, or both."""
-
-# The fingerprint reads the features in blocks of this many rows, so that dense ones need no sparse copy.
-# Another number gives other fingerprints.
-_HASHED_ROWS = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,6 +217,11 @@ class Graph(Frozen):
         """The nodes without any edge."""
         return frozen(np.flatnonzero(np.diff(self.adjacency.indptr) == 0))
 
+    @property
+    def encoded(self) -> bool:
+        """Whether the features are encoded columns of a table, which have their scale already."""
+        return self.reading is not None and self.reading.encoding is not None
+
     @cached_property
     def fingerprint(self) -> str:
         """Hash of everything that a result depends on: edges, direction, features and labels."""
@@ -227,23 +229,8 @@ class Graph(Frozen):
 
     @cached_property
     def unlabelled_fingerprint(self) -> str:
-        """Hash of edges, direction and features.
-
-        It depends on the values, not on their storage: dense and sparse features have the same hash.
-        """
-
-        def parts() -> Iterator[npt.NDArray[Any]]:
-            yield self.edges
-            yield np.array([self.directed, *self.x.shape])
-            if self.weights is not None:  # only then, so that graphs without weights keep their hash
-                yield self.weights
-            if self.relations is not None and len(self.relations.names) > 1:  # likewise
-                yield from self.relations.arrays().values()
-            for start in range(0, self.num_nodes, _HASHED_ROWS):
-                rows = sp.csr_matrix(self.x[start : start + _HASHED_ROWS])
-                yield from (rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64))
-
-        return sha256_of(parts())
+        """Hash of edges, direction and features; dense and sparse features have the same."""
+        return unlabelled_fingerprint(self)
 
     def node_names(self) -> npt.NDArray[Any]:
         """Return the ids, or 0 … N−1 if the graph has none."""

@@ -71,8 +71,7 @@ class Scaling:
     @classmethod
     def of(cls, graph: Graph, kind: str) -> Scaling:
         """Learn the scaling from the fitted graph."""
-        encoded = graph.reading is not None and graph.reading.encoding is not None
-        return cls.fit(graph.x, "none" if encoded and kind == "auto" else kind)
+        return cls.fit(graph.x, "none" if graph.encoded and kind == "auto" else kind)
 
     @classmethod
     def fit(cls, x: FloatArray | sp.csr_matrix, kind: str) -> Scaling:
