@@ -70,7 +70,7 @@ def test_sparse_features_follow_their_nodes():
 
 def test_directed_edges_keep_their_direction():
     given = Graph(edges=np.array([[0, 2], [1, 0]]), x=X[[2, 1, 0]], directed=True, ids=["c", "b", "a"])
-    graph, _ = KnownNodes.of(fitted()).known_first(given)
+    graph, _ = KnownNodes.of(replace(fitted(), directed=True)).known_first(given)
     # c → b and a → c
     assert graph.directed
     assert sorted(map(tuple, graph.edges.T.tolist())) == [(0, 2), (2, 1)]
@@ -188,3 +188,21 @@ def test_weights_must_be_there_again_and_may_not_be_new():
         KnownNodes.of(weighted).known_first(plain)
     with pytest.raises(InputError, match="fitted without weights of the edges, and the graph has some"):
         KnownNodes.of(plain).known_first(weighted)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_the_direction_must_be_that_of_the_fit(directed):
+    graph = Graph(edges=[[0, 1], [1, 2]], x=np.eye(3), directed=directed)
+    saved = json.loads(json.dumps(KnownNodes.of(graph).to_dict()))
+    known, other = KnownNodes.from_dict(saved), replace(graph, directed=not directed)
+    assert known.known_first(graph)[0] is graph
+    words = ["undirected", "directed"]
+    with pytest.raises(
+        InputError,
+        match=f"fitted on {words[directed]} edges, and those of the graph are {words[not directed]}: "
+        f"make the graph with directed={directed}",
+    ):
+        known.known_first(other)
+    del saved["directed"]  # as in a folder of an older version
+    with pytest.warns(UserWarning, match="other edges or features"):
+        assert KnownNodes.from_dict(saved).known_first(other)[0] is other

@@ -26,6 +26,7 @@ class KnownNodes:
         fingerprint: The fitted graph's edges and features, without labels.
         relations: The relations of its edges; empty if they were not told apart.
         weighted: Whether its edges had weights.
+        directed: Whether they had a direction; None if an older version did not write it.
     """
 
     count: int
@@ -34,6 +35,7 @@ class KnownNodes:
     fingerprint: str
     relations: tuple[str, ...] = ()
     weighted: bool = False
+    directed: bool | None = None
 
     @classmethod
     def of(cls, graph: Graph) -> KnownNodes:
@@ -41,9 +43,14 @@ class KnownNodes:
         ids = None if graph.ids is None else tuple(str(i) for i in graph.ids)
         relations = () if graph.relations is None else graph.relations.names
         relations = relations if RelationGroups.of(graph.relations).names else ()
-        weighted = graph.weights is not None
         return cls(
-            graph.num_nodes, graph.num_features, ids, graph.unlabelled_fingerprint, relations, weighted
+            graph.num_nodes,
+            graph.num_features,
+            ids,
+            graph.unlabelled_fingerprint,
+            relations,
+            weighted=graph.weights is not None,
+            directed=graph.directed,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -72,6 +79,7 @@ class KnownNodes:
                 f"the graph has {graph.num_nodes} nodes and the model was fitted on {self.count}: give the "
                 "fitted graph, or that graph with new nodes added after its own"
             )
+        self._check_direction(graph)
         self._check_weights(graph)
         self._check_relations(graph)
         order = np.arange(graph.num_nodes)
@@ -85,6 +93,14 @@ class KnownNodes:
                 stacklevel=3,
             )
         return (graph if np.array_equal(order, np.arange(len(order))) else _reordered(graph, order)), order
+
+    def _check_direction(self, graph: Graph) -> None:
+        if self.directed is not None and graph.directed != self.directed:
+            words = {True: "directed", False: "undirected"}
+            raise InputError(
+                f"the model was fitted on {words[self.directed]} edges, and those of the graph are "
+                f"{words[graph.directed]}: make the graph with directed={self.directed}, or fit again"
+            )
 
     def _check_weights(self, graph: Graph) -> None:
         if self.weighted and graph.weights is None:
