@@ -220,3 +220,13 @@ def test_without_pyarrow(monkeypatch):
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"needs pyarrow: run `pip install otherhalf\[io\]`"):
         Graph.from_frames(NeedsArrow(), EDGES)
+
+
+@pytest.mark.parametrize("name", [None, "who"])
+def test_an_index_is_the_id_again(name):
+    nodes = NODES.set_index("id").rename_axis(name)
+    notes = []
+    first = Graph.from_frames(nodes, EDGES, weight="weight", notes=notes)
+    again = Graph.from_frames(nodes, EDGES, weight="weight", notes=notes, reading=first.reading)
+    assert again.ids.tolist() == first.ids.tolist() == ["u", "v", "w"]
+    assert notes == []

@@ -52,6 +52,14 @@ class TestLearned:
             ("number", 4),
         ]
 
+    @pytest.mark.parametrize(("name", "guessed"), [("who", True), ("node_id", False), ("ID", False)])
+    def test_ids_from_a_column_of_another_name_are_said(self, name, guessed):
+        _, notes = read(CELLS.rename(columns={"who": name}), Columns(label="team"))
+        note = (
+            f"nodes.csv: the node ids were taken from the first column {name!r}; name their column with id if"
+        )
+        assert any(each.startswith(note) for each in notes) == guessed
+
     def test_a_column_of_parts_is_pointed_out(self):
         cells = CELLS.assign(part=["Train", "test", "Train", "test"])
         _, notes = read(cells, Columns(id="who", label="team"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -16,6 +17,8 @@ from otherhalf.data.reading import Columns, Reading
 from otherhalf.data.tables import graph_of_tables
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
+
+_INDEX = "index"
 
 
 def from_frames(
@@ -73,7 +76,11 @@ def from_frames(
     columns, found = Columns.among(locals()), list[str]()
     if id is None and reading is not None:
         id = reading.columns.id
-    node_table = MemoryTable("the node table", _nodes(_as_pandas(nodes, "the node table"), id), found)
+    given = _as_pandas(nodes, "the node table")
+    cells = _nodes(given, id)
+    if len(cells.columns) > len(given.columns):  # the index is the id, and no guess
+        columns = replace(columns, id=str(cells.columns[0]))
+    node_table = MemoryTable("the node table", cells, found)
     edge_tables = [
         MemoryTable(what, _edges(_as_pandas(table, what)), found) for what, table in _named(edges).items()
     ]
@@ -132,16 +139,18 @@ def _nodes(cells: pd.DataFrame, id: str | None) -> pd.DataFrame:
     index = cells.index
     counts_rows = isinstance(index, pd.RangeIndex) and index.equals(pd.RangeIndex(len(index)))
     has_id = any(str(column).casefold() == "id" for column in cells.columns)
-    is_id = (
-        id in index.names if id is not None else not has_id and (not counts_rows or index.name is not None)
-    )
+    if id is None:
+        is_id = not has_id and (not counts_rows or index.name is not None)
+    else:  # a reading has a name for an index without one
+        unnamed = id == _INDEX and _INDEX not in cells.columns and index.names == [None]
+        is_id = id in index.names or unnamed
     if not is_id:
         return cells.reset_index(drop=True)
     if isinstance(index, pd.MultiIndex):
         raise InputError(
             "the node table has an index of several columns: name the column of node ids with id"
         )
-    named = index.to_frame(index=False, name=index.name if index.name is not None else "index")
+    named = index.to_frame(index=False, name=index.name if index.name is not None else _INDEX)
     return pd.concat([named, cells.reset_index(drop=True)], axis="columns")
 
 

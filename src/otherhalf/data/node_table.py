@@ -17,6 +17,7 @@ from otherhalf.data.columns.category import CategoryColumn
 from otherhalf.data.columns.cells import Cells
 from otherhalf.data.columns.choices import kinds_by_name, split_names
 from otherhalf.data.columns.encoding import ColumnEncoding, Encoded
+from otherhalf.data.columns.kinds import ID_NAME
 from otherhalf.data.columns.leaks import Tell, columns_that_tell
 from otherhalf.data.files.table import MemoryTable, Table
 from otherhalf.data.notes import by_column, counted, listing
@@ -125,6 +126,11 @@ def read_nodes(table: Table, columns: Columns, notes: list[str], reading: Readin
     ids = node_ids(table, rows[id])
     if columns.id is None and not isinstance(table, MemoryTable):
         check_first_line(table, id, ids)
+    if columns.id is None and not ID_NAME.fullmatch(id):
+        notes.append(
+            f"{table.name}: the node ids were taken from the first column {id!r}; name their column with id "
+            "if that is wrong."
+        )
     cells = rows[[name for name in table.columns if name not in taken and name not in by_split - named]]
     columns = replace(columns, id=id, label=label)
     y, classes = (None, None) if label is None else read_labels(table, rows[label], notes)

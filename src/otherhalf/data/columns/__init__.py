@@ -1,7 +1,7 @@
 """Columns of every kind: a user's node table becomes a matrix of numbers for the models.
 
     table ──kinds──▶ number, category, boolean, date, text, tags ──learn──▶ ColumnEncoding ──apply──▶ Encoded
-                     constant, id, empty: left out, and said so
+                     constant, id, empty, vector: left out, and said so
 
 :mod:`~otherhalf.data.columns.cells` reads the cells of a column once: gaps, distinct texts, numbers.
 :mod:`~otherhalf.data.columns.kinds` infers the kind from the cells.

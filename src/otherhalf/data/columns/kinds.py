@@ -7,7 +7,7 @@ better says the kind.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +18,8 @@ from otherhalf.data.columns.cells import Cells
 USED = ("number", "category", "boolean", "date", "text", "tags")
 """Kinds that become numbers."""
 
-LEFT_OUT = ("constant", "id", "empty")
-"""Kinds of columns that tell nothing about a node."""
+LEFT_OUT = ("constant", "id", "empty", "vector")
+"""Kinds of columns that tell nothing about a node, or that have more than one number in a cell."""
 
 SAYABLE = (*USED, "id")
 """Kinds that a user can say; a column that is said to be an id is left out."""
@@ -31,7 +31,8 @@ FEW = 30
 """Number of distinct values that is still few."""
 
 _WRONG = 0.1
-_ID_NAME = re.compile(r"(?:.*[\W_])?(?:[Ii]d|ID|ids|key|index|idx|uuid|nr|row)|.*[a-z]I[dD]|Unnamed: [0-9]+")
+_VECTORS = 100
+ID_NAME = re.compile(r"(?:.*[\W_])?(?:[Ii]d|ID|ids|key|index|idx|uuid|nr|row)|.*[a-z]I[dD]|Unnamed: [0-9]+")
 _CHINESE_OR_JAPANESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 
@@ -49,7 +50,8 @@ def find_kind(cells: Cells) -> Finding:
     if nothing is not None:
         return nothing
     if cells.lists is not None:
-        return Finding("tags")
+        values = cells.column.to_numpy(object)[cells.lists]
+        return _tags_or_vectors(values[:_VECTORS].tolist())
     if cells.declared:
         return Finding("boolean" if _are_truths(cells.texts) else "category")
     if cells.truths:
@@ -97,7 +99,7 @@ def _kind_of_numbers(cells: Cells) -> Finding:
     if cells.distinct == 2 and values[0] == 0 and values[-1] == 1:
         return Finding("boolean")
     whole = bool((values == np.round(values)).all())
-    if whole and cells.distinct == len(cells) and len(cells) > 2 and _ID_NAME.fullmatch(cells.name):
+    if whole and cells.distinct == len(cells) and len(cells) > 2 and ID_NAME.fullmatch(cells.name):
         return Finding("id", "every value is a whole number that occurs once, and its name is that of an id")
     return Finding("number")
 
@@ -112,7 +114,7 @@ def _kind_of_texts(cells: Cells) -> Finding:
     if cells.distinct == 1:
         return Finding("category", "one value or nothing")
     if tag_text.in_brackets(texts):
-        return Finding("tags")
+        return _tags_or_vectors([tag_text.split(text, tag_text.BRACKETS) for text in texts[:_VECTORS]])
     for kind, module in (("number", number_text), ("date", date_text)):
         style, share = module.choose_style(texts)
         # A sample cannot count a few wrong cells. So it only says whether to look at all cells.
@@ -123,6 +125,15 @@ def _kind_of_texts(cells: Cells) -> Finding:
         if tag_text.choose_mark(texts, counts) is not None:
             return Finding("tags")
     return _category_id_or_text(cells, texts, total)
+
+
+def _tags_or_vectors(lists: list[Collection[object]]) -> Finding:
+    """Return tags, unless the lists hold numbers that are not whole, which measure and do not name."""
+    items = [item for items in lists for item in items]
+    numbers = [float(item) for item in items if isinstance(item, int | float | np.integer | np.floating)]
+    if len(numbers) == len(items) and not all(number.is_integer() for number in numbers):
+        return Finding("vector", "its cells are lists of measurements; give one column per number")
+    return Finding("tags")
 
 
 def _readable(cells: Cells, kind: str, style: str) -> int:

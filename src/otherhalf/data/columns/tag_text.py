@@ -69,7 +69,7 @@ def not_lists(cells: Cells) -> Cells:
 
 
 def _tags_of_texts(cells: Cells, style: str) -> Pairs:
-    places, tags, texts = _pairs([_split(text, style) for text in cells.texts], np.arange(len(cells.texts)))
+    places, tags, texts = _pairs([split(text, style) for text in cells.texts], np.arange(len(cells.texts)))
     # From distinct texts to rows: the pairs of a text are in one piece.
     starts = np.searchsorted(places, np.arange(len(cells.texts) + 1))
     known = np.flatnonzero(cells.codes >= 0)
@@ -79,7 +79,8 @@ def _tags_of_texts(cells: Cells, style: str) -> Pairs:
     return np.repeat(known, lengths), tags[np.repeat(starts[codes], lengths) + within], texts
 
 
-def _split(text: str, style: str) -> list[object]:
+def split(text: str, style: str) -> list[object]:
+    """Return the tags of one text."""
     if style in MARKS:
         return list(text.split(style))
     if not text.startswith("["):
