@@ -325,14 +325,19 @@ class TestOwnTables:
 
         predict, out = ("predict", tmp_path / "model", data, "--nodes", "all"), tmp_path / "p.csv"
         nodes[nodes.columns[::-1]].drop(columns="field").to_csv(tmp_path / "nodes.csv", index=False)
-        answer(run(*predict, "--out", out, "--json"))
+        status, _, err = run(*predict, "--out", out, "--json")
+        assert (status, err.count("\n")) == (0, 1)
+        assert "column 'x1': 1 cell is no number and counts as a gap: 'hello'" in err
         again = pd.read_csv(out)
         assert again["paper"].tolist() == fitted["paper"].tolist()
         assert again["confidence"].tolist() == fitted["confidence"].tolist()
 
         changed = nodes.assign(city="Lima", born=None, x2=None)
         changed.to_csv(tmp_path / "nodes.csv", index=False)
-        answer(run(*predict, "--out", out, "--json"))
+        status, _, err = run(*predict, "--out", out, "--json")
+        assert status == 0
+        assert f"column 'city': {KNOWN} cells are new and count as no value" in err
+        assert f"columns 'x2', 'born': there are {KNOWN} gaps, and the fit had none" in err
         nodes.drop(columns="city").to_csv(tmp_path / "nodes.csv", index=False)
         refused(
             run(*predict, "--out", out), "the table has no column 'city', which the model was fitted with"
