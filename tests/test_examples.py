@@ -64,8 +64,10 @@ def test_the_growing_graph():
     table = scores(tell("growing_graph"))
     goal = [f"{title}{columns}" for title in (OLD, AGAIN) for columns in ("", ", numbers only")]
     assert set(table) == {*goal, *(f"{title_of(name)}, fitted again" for name in SIMPLE)}
-    assert table[AGAIN] > table[f"{AGAIN}, numbers only"]
-    assert table[OLD] > table["Majority class, fitted again"]
+    for title in (OLD, AGAIN):
+        assert table[title] > table[f"{title}, numbers only"]
+    # Without a new fit it is better than what one would fit again.
+    assert table[OLD] > max(table[f"{title_of(name)}, fitted again"] for name in SIMPLE)
 
 
 @pytest.mark.parametrize("name", ["programs", "tools", "science"])

@@ -1,4 +1,8 @@
-"""What the simplest ways would score on the known labels, each node judged without its own label."""
+"""What the simplest ways would score on the known labels.
+
+No neighbours and no regression see the label of the node that they are judged on. It only counts, as one of all,
+in which class is the most frequent.
+"""
 
 import warnings
 from typing import Any
