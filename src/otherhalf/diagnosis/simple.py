@@ -1,7 +1,7 @@
 """What the simplest ways would score on the known labels.
 
-No neighbours and no regression see the label of the node that they are judged on. It only counts, as one of all,
-in which class is the most frequent.
+Neither neighbours nor regression see the label of the node that they are judged on. It counts only, as one of
+all, in which class is the most frequent.
 """
 
 import warnings
