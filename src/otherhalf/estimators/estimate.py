@@ -83,8 +83,8 @@ def estimate_fit(graph: Graph, split: Split, settings: Settings) -> Estimate:
     quickest of the recorded fits of a graph, which other work disturbed least, the estimates of 19 graphs are
     within a factor of 2.6 on 17 and of 4.5 on all. The two where deep models win the race, Tolokers and
     Minesweeper, take four times as long as estimated, and not longer than "at worst".
-    What cannot be known before is which plain models win the race: a deep one takes ten times as long as a flat
-    one. The estimated memory was between 0.9 and 1.6 times the measured one.
+    What cannot be known before is which plain models win the race: a deep one takes ten times as long as a
+    flat one. The estimated memory was between 0.9 and 1.6 times the measured one.
     """
     likely = worst = None
     if settings.method == "kernel":
