@@ -82,10 +82,10 @@ class TestLearned:
         _, notes = read(CELLS.assign(moon="Moon"))
         assert "nodes.csv: columns 'planet', 'moon': left out: all its values are the same." in notes
 
-    def test_without_features_there_is_a_column_of_ones(self):
+    def test_a_table_without_features_gives_no_column(self):
         nodes, notes = read(CELLS[["who", "team", "planet"]], Columns(id="who", label="team"))
-        assert nodes.x.tolist() == [[1], [1], [1], [1]]
-        assert nodes.features(2, notes).shape == (6, 1)
+        assert nodes.x.shape == (4, 0)
+        assert nodes.features(2, notes).shape == (6, 0)
         assert any("has no column for the features: edges, and labels" in note for note in notes)
 
     def test_a_column_that_tells_the_label_is_warned_of(self):

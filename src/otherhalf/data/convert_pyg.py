@@ -58,7 +58,7 @@ def from_pyg(
             f"from_pyg takes a torch_geometric Data, not {type(data).__name__}: take one graph out of a data "
             "set with dataset[0], and make a HeteroData homogeneous with data.to_homogeneous()"
         )
-    x = np.ones((data.num_nodes or 0, 1), dtype=np.float32) if data.x is None else _from_torch(data.x)
+    x = np.zeros((data.num_nodes or 0, 0)) if data.x is None else _from_torch(data.x)
     if x.ndim != 2:
         raise InputError(f"the PyG data's x has the shape {tuple(x.shape)}: give one row per node, [N, D]")
     n = int(x.shape[0])

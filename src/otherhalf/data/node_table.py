@@ -58,14 +58,10 @@ class NodeTable:
 
     @cached_property
     def x(self) -> FloatArray | sp.csr_matrix:
-        """``[N, D]`` features.
-
-        A table without any feature gives a column of ones: then the edges and the labels of other nodes
-        decide alone.
-        """
+        """``[N, D]`` features; no column if the table has none, for which Graph has a rule."""
         if self.encoded is None:
             return plain_features(self.table, self.rows, self._plain, self.ids.values)
-        return self.encoded.x if self.encoded.names else _ones(len(self.cells))
+        return self.encoded.x
 
     @cached_property
     def encoded(self) -> Encoded | None:
@@ -88,7 +84,7 @@ class NodeTable:
         if encoding is None:
             return plain_features(self.table, self.rows, self._plain, self.ids.values, added)
         empty = pd.DataFrame(index=range(added), columns=self.cells.columns, dtype=object)
-        rows = encoding.apply(empty).x if encoding.names else _ones(added)
+        rows = encoding.apply(empty).x
         return sp.csr_matrix(sp.vstack([self.x, rows])) if encoding.sparse else np.concatenate([self.x, rows])
 
     @property
@@ -276,7 +272,3 @@ def _split_columns(table: Table, columns: Columns, taken: dict[str, str]) -> set
     if columns.split_column is not None:
         taken[columns.split_column] = "split"
     return set(found)
-
-
-def _ones(count: int) -> FloatArray:
-    return np.ones((count, 1), dtype=np.float32)

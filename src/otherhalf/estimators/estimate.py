@@ -22,7 +22,7 @@ PROCESS = 400e6
 
 FINISH, WORST_FINISH = 0.2, 2.5
 """Duration of a complete training of a plain model, in durations of the race of all candidates: the usual
-one, and one of a deep model."""
+one, and one where deep models win the race."""
 
 
 @dataclass(frozen=True)
