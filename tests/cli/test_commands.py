@@ -384,7 +384,7 @@ class TestWrongInput:
         ("arguments", "fragment"),
         [
             (("fit", "coraa"), "there is no data set called 'coraa': did you mean cora"),
-            (("fit", "gone.npz"), "there is no file gone.npz"),
+            (("fit", "gone.npz"), "gone.npz does not exist"),
             (("fit", "gone.csv,edges.csv"), "gone.csv does not exist"),
             (("fit", "nodes.csv"), "a graph needs two"),
             (("fit", CSBM, "--label", "x"), "columns can be named for tables only"),

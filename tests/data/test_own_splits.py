@@ -139,7 +139,7 @@ class TestIds:
                 "the node 'a' is in train and in val: put every node into one part",
             ),
             ({"train": ["a"], "val": ["b"]}, "no labelled node is in test"),
-            ({"train": "gone.txt"}, r"gone.txt with the ids of 'train' cannot be read \(No such file"),
+            ({"train": "gone.txt"}, r"gone.txt does not exist: check the path"),
             ({"train": 5}, "the part 'train' is 5: give a list of ids"),
         ],
     )

@@ -93,7 +93,7 @@ def test_synthetic_with_commas():
         ("a.csv,b.csv+", "names an edge table without a name"),
         ("gone.csv,edges.csv", "gone.csv does not exist"),
         ("nodes.xlsx,edges.xlsx", "nodes.xlsx is neither CSV nor Parquet by its ending"),
-        ("gone.npz", "there is no file gone.npz"),
+        ("gone.npz", "gone.npz does not exist"),
         ("coar", "there is no data set called 'coar': did you mean cora"),
         ("csbm:size=3", "'size' in 'csbm:size=3' is not known"),
     ],

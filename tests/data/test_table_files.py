@@ -64,7 +64,7 @@ def test_missing_file_and_folder(tmp_path):
     with pytest.raises(InputError, match=r"no.csv does not exist: check the path"):
         read(tmp_path / "no.csv")
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(InputError, match=r"folder.csv is not a file"):
+    with pytest.raises(InputError, match=r"folder.csv is a folder and not a file"):
         read(tmp_path / "folder.csv")
 
 

@@ -18,6 +18,7 @@ from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.system.arrays import IntArray
 from otherhalf.system.atomic import check_place
+from otherhalf.system.paths import user_path
 
 if TYPE_CHECKING:
     from otherhalf.complement.missing_half import MissingHalf
@@ -27,7 +28,7 @@ NPZ = ".npz"
 
 def check_half_file(path: str | Path, graph: Graph) -> None:
     """Raise InputError if the missing half of a graph cannot be written there; call it before long work."""
-    path = Path(path).expanduser()
+    path = user_path(path)
     ending = path.suffix.lower()
     if ending == NPZ:
         check_place(path)

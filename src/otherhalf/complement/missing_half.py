@@ -11,7 +11,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from otherhalf.complement.half_files import NPZ, edge_table, write_edges
-from otherhalf.data.npz import read_arrays
+from otherhalf.data.files.arrays import read_arrays
 from otherhalf.diagnosis.sentences import adjective
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph

@@ -11,6 +11,7 @@ from otherhalf.data.npz import read_npz
 from otherhalf.data.synthetic import parse_synthetic, redraw_edges
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
+from otherhalf.system.paths import user_path
 
 __all__ = ["DATASETS", "DataSet", "load", "resolve"]
 
@@ -32,7 +33,7 @@ def load(name_or_path: str | Path) -> Graph:
     if synthetic is not None:
         return synthetic
     if isinstance(name_or_path, Path) or _looks_like_a_path(name_or_path):
-        return read_npz(Path(name_or_path).expanduser())
+        return read_npz(user_path(name_or_path))
     name = resolve(name_or_path)
     if name is None:
         return _user_file(name_or_path)

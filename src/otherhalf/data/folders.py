@@ -6,12 +6,13 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from otherhalf.errors import InputError
+from otherhalf.system.paths import user_path
 
 
 def data_folder() -> Path | None:
     """Return the folder that ``OTHERHALF_DATA`` names, if any. It is read and never written to."""
     named = os.environ.get("OTHERHALF_DATA")
-    return Path(named).expanduser() if named else None
+    return user_path(named) if named else None
 
 
 def cache_folder() -> Path:

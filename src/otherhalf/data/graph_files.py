@@ -26,6 +26,7 @@ from otherhalf.data.reading import Columns, Reading
 from otherhalf.data.tables import graph_of_tables
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
+from otherhalf.system.paths import user_path
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -69,7 +70,7 @@ def read_graph_file(
         notes: List to which the decisions are added; default: each is a warning.
         reading: The reading of a fit, which is applied again.
     """
-    path = Path(path).expanduser()
+    path = user_path(path)
     columns = columns or Columns()
     if (columns.id, columns.source, columns.target) != (None, None, None):
         raise InputError(f"{path} says itself which nodes its edges join: leave out id, source and target")

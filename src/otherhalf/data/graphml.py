@@ -14,6 +14,7 @@ from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.system.arrays import UNKNOWN
 from otherhalf.system.atomic import atomic_write, check_place
+from otherhalf.system.paths import user_path
 
 ENDING = ".graphml"
 
@@ -22,7 +23,7 @@ _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF
 
 def check_graphml_file(path: str | Path, graph: Graph) -> None:
     """Raise InputError if the edges of a graph cannot be written there; call it before long work."""
-    check_place(Path(path).expanduser())
+    check_place(user_path(path))
     for what, names in (("node id", graph.node_names()), ("class", graph.classes)):
         wrong = next((str(name) for name in names.tolist() if _NOT_IN_XML.search(str(name))), None)
         if wrong is not None:
@@ -47,7 +48,7 @@ def write_graphml(
         attributes: ``[E]`` rows: numbers and texts of each edge, such as its weight.
         directed: Whether the order of the ends has a meaning.
     """
-    path = Path(path).expanduser()
+    path = user_path(path)
     check_graphml_file(path, graph)
     names = [quoteattr(str(name)) for name in graph.node_names().tolist()]
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:

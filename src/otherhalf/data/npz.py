@@ -15,9 +15,6 @@ The fixed splits become ``graph.fixed_splits`` in the order of their rows (``kin
 """
 
 import json
-import zipfile
-import zlib
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from otherhalf.data.files.arrays import Arrays, read_arrays
 from otherhalf.data.reading import Reading
 from otherhalf.data.splits import GIVEN
 from otherhalf.errors import InputError
@@ -39,8 +37,6 @@ FIXED, PUBLIC = "fixed", "public"
 _CSR = ("x_data", "x_indices", "x_indptr", "x_shape")
 _PARTS = ("train", "val", "test")
 
-Arrays = Mapping[str, npt.NDArray[Any]]
-
 
 def read_npz(path: str | Path, *, name: str | None = None) -> Graph:
     """Read the graph in ``path``.
@@ -51,7 +47,7 @@ def read_npz(path: str | Path, *, name: str | None = None) -> Graph:
     path = Path(path)
     arrays = read_arrays(path)
     try:
-        return _graph(arrays, name or str(arrays.get("name", "")) or path.stem)
+        return _graph(arrays, name or _own_name(arrays) or path.stem)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
@@ -86,42 +82,6 @@ def write_npz(graph: Graph, path: str | Path) -> None:
         raise InputError(
             f"{path} cannot be written ({error.strerror or error}): choose a folder you may write to"
         ) from error
-
-
-def read_arrays(
-    path: Path, names: Sequence[str] | None = None, *, optional: Sequence[str] = ()
-) -> dict[str, npt.NDArray[Any]]:
-    """Read the named arrays of an npz file (default: all), and those of ``optional`` that it has.
-
-    Raise InputError if the file is damaged.
-    """
-    if path.is_dir():
-        raise InputError(f"{path} is a folder: name the .npz file in it")
-    if not path.exists():
-        raise InputError(f"there is no file {path}: check the path")
-    try:
-        with zipfile.ZipFile(path) as archive:  # np.load would also take a lone .npy or a pickle
-            present = [name.removesuffix(".npy") for name in archive.namelist()]
-        names = present if names is None else names
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in (*names, *optional) if name in present}
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError) as error:
-        raise InputError(
-            f"{path} is not a complete .npz file (damaged or cut short): download or write it again"
-        ) from error
-    except ValueError as error:
-        raise InputError(
-            f"{path} holds Python objects or damaged arrays, which are never loaded: "
-            "save numeric or text arrays only"
-        ) from error
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be read ({error.strerror or error}): check its permissions"
-        ) from error
-    missing = [name for name in names if name not in arrays]
-    if missing:
-        raise InputError(f"{path} lacks the array(s) {', '.join(missing)}: download or write it again")
-    return arrays
 
 
 def csr_features(arrays: Arrays, prefix: str = "x_") -> sp.csr_matrix:
@@ -169,20 +129,21 @@ def _graph(arrays: Arrays, name: str) -> Graph:
             "x (or x_data, x_indices, x_indptr, x_shape) and y (−1 where unknown)"
         )
     y = arrays["y"]
-    if arrays["directed"].shape != ():
-        raise InputError("directed must be one true or false, not a list")
+    directed = arrays["directed"]
+    if directed.shape != () or directed.dtype.kind not in "biu" or directed not in (0, 1):
+        raise InputError(f"directed is {directed.dtype} of shape {directed.shape}: give one true or false")
     if y.ndim != 1 or y.dtype.kind not in "iu":
         raise InputError(
             f"y is {y.dtype} of shape {y.shape}: give one whole number per node, −1 where unknown"
         )
-    relations = None
-    if "relation_names" in arrays:
-        relations = Relations.from_arrays(arrays, arrays["edge_index"].shape[-1])
+    edges, relations = arrays["edge_index"], None
+    if "relation_names" in arrays and edges.ndim == 2:
+        relations = Relations.from_arrays(arrays, edges.shape[1])
     return Graph(
-        edges=arrays["edge_index"],
+        edges=edges,
         x=arrays["x"] if "x" in arrays else csr_features(arrays),
-        y=y.astype(np.int64),
-        directed=bool(arrays["directed"]),
+        y=y,
+        directed=bool(directed),
         ids=arrays.get("ids"),
         classes=arrays.get("classes"),  # type: ignore[arg-type]  # None asks for the default
         fixed_splits=mask_splits(arrays, y.astype(np.int64) != UNKNOWN),
@@ -191,6 +152,13 @@ def _graph(arrays: Arrays, name: str) -> Graph:
         relations=relations,
         reading=_reading(arrays),
     )
+
+
+def _own_name(arrays: Arrays) -> str:
+    name = arrays.get("name", np.array(""))
+    if name.shape != () or name.dtype.kind != "U":
+        raise InputError(f"name is {name.dtype} of shape {name.shape}: give one text")
+    return str(name)
 
 
 def _reading(arrays: Arrays) -> Reading | None:
@@ -203,7 +171,7 @@ def _reading(arrays: Arrays) -> Reading | None:
     try:
         values = json.loads(str(arrays["reading"]))
         return Reading.from_parts(values, {key.removeprefix(start): part for key, part in own.items()})
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(f"reading is damaged ({error}): write the file again") from error
 
 

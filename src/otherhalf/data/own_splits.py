@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from otherhalf.data.files.compressed import check_file
 from otherhalf.data.files.table import MemoryTable
 from otherhalf.data.notes import counted, hand_over, listing
 from otherhalf.data.roles.ids import NodeIds, distinct_names
@@ -17,6 +18,7 @@ from otherhalf.data.roles.times import read_times
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import UNKNOWN, IntArray
+from otherhalf.system.paths import user_path
 
 PARTS = ("train", "val", "test")
 PART_NAMES = {
@@ -207,7 +209,8 @@ def _searchable(names: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _ids_of_part(key: str, given: Any) -> pd.Series[Any]:
     if isinstance(given, str | Path):
-        path = Path(given).expanduser()
+        path = user_path(given)
+        check_file(path, f"a file with the ids of {key!r}")
         try:
             given = [line for line in path.read_text(encoding="utf-8-sig").split("\n") if line.strip()]
         except (OSError, UnicodeDecodeError) as error:

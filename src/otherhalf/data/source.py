@@ -1,5 +1,6 @@
 """The argument DATA of the command line: a name, an npz file, a pair of tables, or a folder."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from otherhalf.data.table_files import TABLE_ENDINGS
 from otherhalf.data.tables import read_tables
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
+from otherhalf.system.paths import user_path
 
 __all__ = ["READERS", "Columns", "Reader", "open_data"]
 
@@ -60,7 +62,7 @@ def table_paths(data: str) -> list[str]:
     nodes, edges = parts
     file, mark, _ = nodes.partition(MARK)
     inside = f"{file}{mark}" if mark and MARK not in edges else ""  # of one database: db.sqlite::nodes,edges
-    tables = [edges] if Path(edges).exists() else [part.strip() for part in edges.split("+")]
+    tables = [edges] if os.path.exists(edges) else [part.strip() for part in edges.split("+")]
     if not all(tables):
         raise InputError(f"{data} names an edge table without a name: give nodes.csv,edges1.csv+edges2.csv")
     return [nodes, *(f"{inside}{table}" for table in tables)]
@@ -84,12 +86,12 @@ def _refuse_one_table(data: str, columns: Columns) -> Graph:
 
 
 def _is_folder(data: str) -> bool:
-    return resolve(data) is None and Path(data).expanduser().is_dir()
+    return resolve(data) is None and os.path.isdir(user_path(data))
 
 
 def _read_folder(data: str, columns: Columns) -> Graph:
     _check_no_columns(replace(columns, directed=False))
-    return open_geom_gcn(Path(data).expanduser(), columns.directed)
+    return open_geom_gcn(user_path(data), columns.directed)
 
 
 def _load(data: str, columns: Columns) -> Graph:

@@ -9,6 +9,7 @@ from otherhalf.data.files.parquet import read_parquet
 from otherhalf.data.files.table import MemoryTable, Table
 from otherhalf.data.files.text import TextTable
 from otherhalf.errors import InputError
+from otherhalf.system.paths import user_path
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 PARQUET = (".parquet", ".pq")
@@ -27,7 +28,7 @@ def open_table(path: str | Path, notes: list[str] | None = None) -> Table:
         notes: Sentences about what was decided, such as the encoding, are added here.
     """
     file, mark, table = str(path).partition(MARK)
-    path = Path(file).expanduser()
+    path = user_path(file)
     if mark:
         return MemoryTable(f"{path}{MARK}{table}", read_database_table(path, table), notes)
     ending = _ending_to_read(path)

@@ -8,6 +8,7 @@ import pandas as pd
 from otherhalf.data.table_files import PARQUET, SEPARATORS
 from otherhalf.errors import InputError
 from otherhalf.system.atomic import atomic_write, check_place
+from otherhalf.system.paths import user_path
 
 
 def check_table_file(path: str | Path) -> str:
@@ -15,7 +16,7 @@ def check_table_file(path: str | Path) -> str:
 
     Call it before long work, not after it.
     """
-    path = Path(path).expanduser()
+    path = user_path(path)
     name = path.name.lower()
     packed = name.endswith(".gz")
     ending = Path(name.removesuffix(".gz")).suffix
@@ -33,7 +34,7 @@ def check_table_file(path: str | Path) -> str:
 
 def write_table(path: str | Path, table: pd.DataFrame) -> None:
     """Write a table, completely or not at all: ``.csv``, ``.tsv`` (also ``.gz``) or ``.parquet``."""
-    path = Path(path).expanduser()
+    path = user_path(path)
     ending = check_table_file(path)
     try:
         with atomic_write(path) as temporary:

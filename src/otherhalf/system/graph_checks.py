@@ -13,6 +13,9 @@ import scipy.sparse as sp
 from otherhalf.errors import InputError
 from otherhalf.system.arrays import UNKNOWN, FloatArray, IntArray, distinct_keys, frozen
 
+MOST_FEATURES = 2**31 - 1
+"""Indices of columns are int32 in sparse operators, and a sparse matrix can claim any number of columns."""
+
 
 def _rectangular(what: str, values: Any) -> npt.NDArray[Any]:
     try:
@@ -48,6 +51,8 @@ def checked_features(x: Any) -> FloatArray | sp.csr_matrix:
     if x.shape[1] == 0:
         x = _ones(x.shape[0])
         sparse = False
+    if x.shape[1] > MOST_FEATURES:
+        raise InputError(f"the features have {x.shape[1]:,} columns: give at most {MOST_FEATURES:,}")
     if x.dtype.kind not in "biuf":
         raise InputError(f"the features are {x.dtype}, not numbers: give numeric columns only")
     with np.errstate(over="ignore"):  # a number that is too large becomes infinite; see below

@@ -1,6 +1,8 @@
 import bz2
 import gzip
 import lzma
+import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -51,8 +53,23 @@ def test_without_packing(name):
 def test_no_file(tmp_path):
     with pytest.raises(InputError, match=r"no.csv does not exist: check the path"):
         check_file(tmp_path / "no.csv", "a .csv file")
-    with pytest.raises(InputError, match=r"is not a file: give the path of a .csv file"):
+    with pytest.raises(InputError, match=r"is a folder and not a file: give the path of a .csv file"):
         check_file(tmp_path, "a .csv file")
+    with pytest.raises(InputError, match=r"cannot be read \(File name too long\)"):
+        check_file(tmp_path / ("a" * 5000), "a .csv file")
+    with pytest.raises(InputError, match=r"cannot be read \(embedded null byte\)"):
+        check_file(tmp_path / "a\0", "a .csv file")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and sockets are files on POSIX systems alone")
+def test_what_would_never_end_is_no_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zeros").symlink_to("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(os.path.relpath(tmp_path / "socket"))  # the name of a socket has little room
+        for name in ("pipe", "zeros", "socket"):
+            with pytest.raises(InputError, match=f"{name} is a pipe, a device or a socket and not a file"):
+                check_file(tmp_path / name, "a .csv file")
 
 
 def test_one_sentence_for_a_damaged_file():

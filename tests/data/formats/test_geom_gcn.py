@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from otherhalf.data.formats.geom_gcn import EDGES, NODES, NUM_SPLITS, read_geom_gcn, split_file
 from otherhalf.data.source import Columns, open_data
@@ -80,6 +82,69 @@ def test_splits_and_the_name_in_them(folder):
     (folder / split_file("pond", 9)).unlink()
     with pytest.raises(InputError, match=r"cannot be read as Geom-GCN.s files.*pond_split_0\.6_0\.2_9"):
         open_data(str(folder))
+
+
+def test_other_ids_are_ids_and_keep_labels_and_edges_together(folder):
+    (folder / NODES).write_text("node_id\tfeature\tlabel\n30\t1,0\t2\n10\t0,1\t0\n20\t1,1\t1\n")
+    (folder / EDGES).write_text("node_id\tnode_id\n10\t20\n20\t30\n")
+    graph = open_data(str(folder))
+    assert graph.ids.tolist() == [10, 20, 30]
+    assert graph.y.tolist() == [0, 1, 2]
+    assert graph.x.toarray().tolist() == [[0, 1], [1, 1], [1, 0]]
+    assert graph.edges.T.tolist() == [[0, 1], [1, 2]]
+
+
+@given(
+    st.permutations(range(5)), st.lists(st.integers(-(10**17), 10**17), min_size=5, max_size=5, unique=True)
+)
+def test_any_numbering_in_any_order_is_the_same_graph(tmp_path_factory, order, ids):
+    folder = tmp_path_factory.mktemp("renumbered")
+    ids = sorted(ids)
+    lines = [f"{ids[node]}\t{node},1\t{LABELS[node]}\n" for node in order]
+    (folder / NODES).write_text("node_id\tfeature\tlabel\n" + "".join(lines))
+    pairs = [[0, 1], [0, 4], [2, 3]]
+    (folder / EDGES).write_text("a\tb\n" + "".join(f"{ids[a]}\t{ids[b]}\n" for a, b in pairs))
+    graph = open_data(str(folder))
+    assert graph.node_names().tolist() == ids
+    assert graph.y.tolist() == LABELS
+    assert graph.x.toarray()[:, 0].tolist() == [0, 1, 2, 3, 4]
+    assert graph.edges.T.tolist() == pairs
+
+
+def test_splits_name_the_nodes_0_to_n(folder):
+    np.savez(folder / split_file("pond", 0), train_mask=[True], val_mask=[True], test_mask=[True])
+    (folder / NODES).write_text("node_id\tfeature\tlabel\n1\t1,0\t2\n2\t0,1\t0\n")
+    (folder / EDGES).write_text("node_id\tnode_id\n1\t2\n")
+    with pytest.raises(InputError, match="are not 0 … 1, by which the splits name the nodes"):
+        open_data(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        (NODES, "3\t1,1,0", "0\t1,1,0", "the id '0' in the column 'id' occurs more than once"),
+        (NODES, "4\t0,0,0", "4\t", "the features '' in line 4 of out1_node_feature_label.txt"),
+        (NODES, "4\t0,0,0", "4\t0,,0", "the features '0,,0' in line 4"),
+        (NODES, "4\t0,0,0", f"4\t{'9' * 30},0,0", "the features '9+,0,0' in line 4"),
+        (NODES, "4\t0,0,0", "4\t9999999999999", "10,000,000,000,000 columns"),
+        (NODES, "4\t0,0,0", "4\t-1", "negative"),
+        (NODES, "0,0,0\t0", f"0,0,0\t{'9' * 30}", "the label '9+' in line 4"),
+        (NODES, "0,0,0\t0", "0,0,0\t", "the label '' in line 4"),
+        (NODES, "0,0,0\t0", "0,0,0\t0\t7", "Expected 3 fields in line 4, saw 4"),
+        (NODES, "node_id\tfeature\tlabel\n", "", "the first line of out1_node_feature_label.txt has numbers"),
+        (EDGES, "node_id\tnode_id\n", "", "the first line of out1_graph_edges.txt has numbers"),
+        (EDGES, "3\t2", "3\t", "the column 'target' is empty in row 3"),
+        (EDGES, "3\t2", f"3\t{'9' * 30}", "'9+' in the column 'target', row 3, is not among the node ids"),
+        (EDGES, "3\t2", "3\t2\t1", "Expected 2 fields in line 4, saw 3"),
+    ],
+)
+def test_a_wrong_cell_is_said_with_its_place(folder, file, old, new, message):
+    text = (folder / file).read_text()
+    assert old in text
+    (folder / file).write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError, match=message) as caught:
+        open_data(str(folder))
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("file", [EDGES, NODES])

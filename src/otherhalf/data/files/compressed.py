@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import stat
 import zlib
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -54,8 +55,16 @@ def unreadable(path: Path, error: Exception) -> InputError:
 
 
 def check_file(path: Path, kind: str) -> None:
-    """Raise InputError if there is no file at this path; ``kind`` says what is expected."""
-    if not path.exists():
-        raise InputError(f"{path} does not exist: check the path")
-    if not path.is_file():
-        raise InputError(f"{path} is not a file: give the path of {kind}")
+    """Raise InputError if there is no file at this path; ``kind`` says what is expected.
+
+    A pipe, a device or a socket is no file: it can keep a reader waiting for ever, or never end.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist: check the path") from None
+    except (OSError, ValueError) as error:  # a name that is too long, a loop of links, a zero byte
+        raise unreadable(path, error) from error
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "a pipe, a device or a socket"
+        raise InputError(f"{path} is {what} and not a file: give the path of {kind}")

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from otherhalf.data.npz import csr_features, read_arrays
+from otherhalf.data.files.arrays import read_arrays
+from otherhalf.data.npz import csr_features
 from otherhalf.graph import Graph, Split
 
 _ARRAYS = (

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from otherhalf.data.npz import mask_splits, read_arrays
+from otherhalf.data.files.arrays import read_arrays
+from otherhalf.data.npz import mask_splits
 from otherhalf.graph import Graph
 from otherhalf.system.arrays import UNKNOWN
 

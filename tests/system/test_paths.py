@@ -1,0 +1,19 @@
+"""Paths as users write them."""
+
+from pathlib import Path
+
+import pytest
+
+from otherhalf.errors import InputError
+from otherhalf.system.paths import user_path
+
+
+def test_the_home_folder_is_put_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/ada")
+    assert user_path("~/a.csv") == Path("/home/ada/a.csv")
+    assert user_path("data/~a.csv") == Path("data/~a.csv")
+
+
+def test_a_home_folder_that_does_not_exist_is_said() -> None:
+    with pytest.raises(InputError, match=r"no home folder ~nouser for ~nouser/a\.csv: write the whole path"):
+        user_path("~nouser/a.csv")
