@@ -5,6 +5,7 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -290,3 +291,26 @@ def test_equal_weights_of_one_are_no_weights_but_for_the_hash():
 def test_wrong_weights(weights, message):
     with pytest.raises(InputError, match=message):
         Graph(edges=np.array([[0, 1, 0], [1, 2, 2]]), x=np.ones((3, 1)), weights=weights)
+
+
+class TestFeatureNames:
+    def test_those_that_are_given_and_those_of_a_pandas_table(self):
+        x = np.ones((2, 2))
+        assert Graph(edges=[[0], [1]], x=x).feature_names is None
+        assert Graph(edges=[[0], [1]], x=x, feature_names=["a", "b"]).feature_names == ("a", "b")
+        assert Graph(edges=[[0], [1]], x=pd.DataFrame(x, columns=["u", "v"])).feature_names == ("u", "v")
+        assert Graph(edges=[[0], [1]], x=pd.DataFrame(x)).feature_names is None  # its columns are numbered
+
+    def test_they_stay_in_copies_and_are_not_part_of_the_hash(self):
+        named = Graph(edges=[[0], [1]], x=np.ones((2, 2)), feature_names=["a", "b"])
+        assert replace(named, name="other").feature_names == ("a", "b")
+        assert pickle.loads(pickle.dumps(named)).feature_names == ("a", "b")
+        assert named.fingerprint == replace(named, feature_names=None).fingerprint
+
+    @pytest.mark.parametrize(
+        ("names", "message"),
+        [(["a"], "there are 1 feature names for 2 columns"), (["a", "a"], "two features are called 'a'")],
+    )
+    def test_wrong_ones(self, names, message):
+        with pytest.raises(InputError, match=message):
+            Graph(edges=[[0], [1]], x=np.ones((2, 2)), feature_names=names)

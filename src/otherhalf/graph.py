@@ -17,6 +17,7 @@ from otherhalf.system.adjacency import one_way_adjacency, pattern, symmetric_adj
 from otherhalf.system.arrays import UNKNOWN, FloatArray, Frozen, IntArray, distinct_keys, frozen, sha256_of
 from otherhalf.system.fingerprint import unlabelled_fingerprint
 from otherhalf.system.graph_checks import (
+    checked_feature_names,
     checked_features,
     checked_ids,
     checked_indices,
@@ -91,6 +92,8 @@ class Graph(Frozen):
             the empty string for none. An edge that is given in two relations is one edge, and in both.
             ``None`` for a graph whose edges are of one kind.
         reading: How the tables of the graph were read, if it comes from tables; a model keeps it.
+        feature_names: ``[D]`` names of the columns of ``x``, by which a model finds its features; default:
+            those of the reading, or of a pandas table ``x``. ``None`` for features known by position alone.
 
     After construction ``y`` holds codes ``0 … C−1`` (:data:`UNKNOWN` = −1), ``classes`` the labels, and
     ``relations`` a :class:`~otherhalf.system.relations.Relations`.
@@ -107,12 +110,14 @@ class Graph(Frozen):
     weights: FloatArray | None = None
     relations: Relations | None = None
     reading: Reading | None = None
+    feature_names: tuple[str, ...] | None = None
     dropped_self_loops: int = field(default=0, init=False)
     dropped_repeats: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         x = checked_features(featureless(self.y, self.ids) if self.x is None else self.x)
         n = x.shape[0]
+        read = None if self.reading is None else self.reading.feature_names
         y, classes = checked_labels(self.y, self.classes, n)
         edges, self_loops, repeats = simple_edges(self.edges, n, self.directed)
         weights = self.weights
@@ -130,6 +135,7 @@ class Graph(Frozen):
             "edges": edges,
             "directed": bool(self.directed),
             "ids": checked_ids(self.ids, n),
+            "feature_names": checked_feature_names(self.feature_names, read, self.x, x.shape[1]),
             "fixed_splits": tuple(self.fixed_splits),
             "dropped_self_loops": self_loops,
             "dropped_repeats": repeats,
@@ -221,6 +227,12 @@ class Graph(Frozen):
     def encoded(self) -> bool:
         """Whether the features are encoded columns of a table, which have their scale already."""
         return self.reading is not None and self.reading.encoding is not None
+
+    @property
+    def own_feature_names(self) -> tuple[str, ...] | None:
+        """The names of the features, if they are not those of the reading."""
+        read = None if self.reading is None else self.reading.feature_names
+        return None if self.feature_names == read else self.feature_names
 
     @cached_property
     def fingerprint(self) -> str:

@@ -234,6 +234,11 @@ class TestFromPyG:
     def test_other_objects(self, other):
         assert "from_pyg takes a torch_geometric Data" in refusal(from_pyg, other)
 
+    def test_names_of_features(self):
+        graph = Graph(edges=[[0], [1]], x=np.ones((2, 2)), feature_names=["a", "b"])
+        assert to_pyg(graph).feature_names == ["a", "b"]
+        assert from_pyg(to_pyg(graph)).feature_names == ("a", "b")
+
     @settings(max_examples=100, deadline=None)
     @given(graphs())
     def test_there_and_back(self, graph):
@@ -241,6 +246,7 @@ class TestFromPyG:
         assert back.fingerprint == graph.fingerprint
         assert back.classes.tolist() == graph.classes.tolist()
         assert back.node_names().tolist() == graph.node_names().tolist()
+        assert back.feature_names == graph.feature_names
         assert graph.relations is not None or back.dropped_repeats == 0
         assert [[s.train.tolist(), s.val.tolist(), s.test.tolist()] for s in back.fixed_splits] == [
             [s.train.tolist(), s.val.tolist(), s.test.tolist()] for s in graph.fixed_splits

@@ -167,6 +167,9 @@ def test_no_file_and_a_folder(tmp_path: Path) -> None:
         ({"name": np.array(["a", "b"])}, r"name is <U1 of shape \(2,\): give one text"),
         ({"edge_index": np.array(1), "relation_names": np.array(["a"])}, r"the edges have the shape \(\)"),
         ({"reading": np.array("[" * 100_000)}, "reading is damaged"),
+        ({"feature_names": np.array([1, 2])}, r"feature_names is int64 of shape \(2,\)"),
+        ({"feature_names": np.array(["a"])}, "1 feature names for 2 columns"),
+        ({"feature_names": np.array(["a", "a"])}, "two features are called 'a'"),
         ({"reading": np.array('{"version": "1"}')}, "reading is damaged"),
         ({"x_indices": np.array([0, 7, 0], dtype=np.int32)}, "do not fit together"),
         ({"x_indptr": np.array([0, 1])}, "do not fit together"),
@@ -196,6 +199,12 @@ def test_a_file_name_without_npz_and_a_folder_that_cannot_be_made(tmp_path: Path
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot be written"):
         write_npz(graph, tmp_path / "file" / "g.npz")
+
+
+def test_names_of_features_are_written_and_read(tmp_path):
+    graph = Graph(edges=[[0], [1]], x=np.ones((2, 2)), feature_names=["größe", "b"])
+    graph.to_npz(tmp_path / "g.npz")
+    assert read_npz(tmp_path / "g.npz").feature_names == ("größe", "b")
 
 
 def test_weights_are_written_and_read(tmp_path):

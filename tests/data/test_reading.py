@@ -58,3 +58,15 @@ def test_features_of_another_meaning():
             check_same_features(fitted, other)
     with pytest.raises(InputError, match="were not encoded as those of the fit"):
         check_same_features(learned(), Reading(Columns(encode=False), None))
+
+
+def test_numbers_as_they_are_remember_the_columns_that_are_no_features():
+    reading = Reading(Columns(features=["a", "b"], encode=False), None, unused=("c",))
+    again = Reading.from_parts(json.loads(json.dumps(reading.to_dict())), {})
+    assert (again.feature_names, again.unused) == (("a", "b"), ("c",))
+    again.check_new(["c", "b", "a"])
+    with pytest.raises(
+        InputError, match="has the column 'd', which the model was not fitted with: take it out"
+    ):
+        again.check_new(["a", "b", "d"])
+    Reading(Columns(features=["a"], encode=False), None).check_new(["a", "d"])  # of an older version

@@ -96,7 +96,12 @@ def from_networkx(
     if plain and (reading is None or reading.encoding is None):
         named = features if features is not None else "x" if _is_vector(rows) else keys
         x: Any = _networkx_features(nodes, rows, named)
-        kept_reading = Reading(replace(columns, features=named, encode=False), None)
+        if reading is not None:
+            reading.check_new([str(key) for key in keys])
+        unused = tuple(
+            str(key) for key in keys if key not in {*([named] if isinstance(named, str) else named)}
+        )
+        kept_reading = Reading(replace(columns, features=named, encode=False), None, unused=unused)
     else:
         x, read = _encoded(nodes, rows, keys, reading, found)
         kept_reading = replace(read, columns=columns)

@@ -40,7 +40,8 @@ def from_pyg(
             or ``adj_t`` and, if known, ``y`` (``[N]`` or ``[N, 1]``, −1 or NaN for unknown). ``train_mask``,
             ``val_mask`` and ``test_mask`` (``[N]`` or ``[N, S]``) become the fixed splits, without the nodes
             that have no label.
-            ``class_names``, ``node_ids`` and ``directed``, which :func:`to_pyg` writes, are used.
+            ``class_names``, ``node_ids``, ``feature_names`` and ``directed`` are used; :func:`to_pyg` writes
+            them.
             ``edge_weight`` has the weights of the edges; without it, an ``edge_attr`` with one column of
             positive floats is taken as weights, with a warning, and so are entries of ``adj_t`` that differ.
             ``edge_type`` has the relations of the edges; ``relation_names``, or what ``to_homogeneous``
@@ -81,6 +82,7 @@ def from_pyg(
         name=name,
         weights=weights if weights is None else weights[kept],
         relations=None if codes is None else [names[code] for code in codes[kept]],  # type: ignore[arg-type]
+        feature_names=getattr(data, "feature_names", None),
     )
 
 
@@ -92,7 +94,8 @@ def to_pyg(graph: Graph) -> Data:
     relation in ``relation_names``, −1 for none. Unknown labels are −1 in ``y``, and a graph
     without labels has no ``y``; the fixed splits are ``[N, S]`` masks. Sparse features become a dense tensor,
     which every PyG layer accepts, up to :data:`DENSE_CELLS` cells, and a torch sparse CSR tensor above. The
-    lists ``class_names`` and ``node_ids`` and the flag ``directed`` keep what PyG has no field for.
+    lists ``class_names``, ``node_ids`` and ``feature_names`` and the flag ``directed`` keep what PyG has no
+    field for.
     """
     import torch
     from torch_geometric.data import Data
@@ -114,6 +117,8 @@ def to_pyg(graph: Graph) -> Data:
         data.class_names = graph.classes.tolist()
     if graph.ids is not None:
         data.node_ids = graph.ids.tolist()
+    if graph.feature_names is not None:
+        data.feature_names = list(graph.feature_names)
     for part in _PARTS if graph.fixed_splits else ():
         masks = np.zeros((graph.num_nodes, len(graph.fixed_splits)), dtype=bool)
         for column, fixed in enumerate(graph.fixed_splits):

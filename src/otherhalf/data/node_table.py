@@ -72,6 +72,14 @@ class NodeTable:
         except InputError as error:
             raise InputError(f"{self.table.name}: {error}") from error
 
+    def check_columns(self) -> None:
+        """Raise InputError if the table has columns that the table of the fit did not have."""
+        try:
+            if self.reading.encoding is None:
+                self.reading.check_new(list(self.cells.columns))
+        except InputError as error:
+            raise InputError(f"{self.table.name}: {error}") from error
+
     def features(self, added: int, notes: list[str]) -> FloatArray | sp.csr_matrix:
         """Return ``[N + added, D]`` features; added nodes, which only edges name, are rows of gaps."""
         if not added:
@@ -132,6 +140,7 @@ def read_nodes(table: Table, columns: Columns, notes: list[str], reading: Readin
     y, classes = (None, None) if label is None else read_labels(table, rows[label], notes)
     if reading is not None and (reading.encoding is not None or columns.features is not None):
         read = NodeTable(table, rows, ids, cells, replace(reading, columns=columns), y, classes)
+        read.check_columns()
         notes.extend(f"{table.name}: {note}." for note in (read.encoded.notes if read.encoded else ()))
         return read
     reading = _learn(table, cells, columns, taken, notes)
@@ -198,7 +207,8 @@ def _learn(
             if getattr(columns, name) is not None:
                 raise InputError(f"{name} says what becomes of columns: leave it out, or encode the columns")
         named = split_names(columns.features or ()) or numeric_columns(table, cells, notes)
-        return Reading(replace(columns, features=named), None)
+        unused = tuple(name for name in cells.columns if name not in set(named))
+        return Reading(replace(columns, features=named), None, unused=unused)
     for name in kinds_by_name(columns.kinds):
         if name in taken:
             raise InputError(f"the column {name!r} is the {taken[name]} and no feature: take it out of kinds")

@@ -5,9 +5,9 @@ Arrays: ``edge_index`` [2, E]; ``directed`` (bool scalar); the features as dense
 ``train_masks``, ``val_masks``, ``test_masks`` [S, N] (fixed splits, one per row), ``split_kinds`` [S] (what
 decided each; without it they are published ones), ``public_train_mask``,
 ``public_val_mask``, ``public_test_mask`` [N] (Planetoid's public split), ``edge_weight`` [E], ``ids`` [N],
-``classes`` [C] and ``name``; and the relations of the edges, ``relation_names`` [R] and a CSR matrix [R, E]
-in ``relation_data``, ``relation_indices`` and ``relation_indptr``; and how the tables of the graph were read:
-``reading`` (JSON) and its arrays, ``reading/…``.
+``feature_names`` [D], ``classes`` [C] and ``name``; and the relations of the edges, ``relation_names`` [R]
+and a CSR matrix [R, E] in ``relation_data``, ``relation_indices`` and ``relation_indptr``; and how the tables
+of the graph were read: ``reading`` (JSON) and its arrays, ``reading/…``.
 
 The fixed splits become ``graph.fixed_splits`` in the order of their rows (``kind="fixed"``,
 ``seed=row``). The public split, where there is one, is the last entry, with ``kind="public"``, so that
@@ -68,6 +68,8 @@ def write_npz(graph: Graph, path: str | Path) -> None:
     }
     if graph.ids is not None:
         arrays["ids"] = graph.ids
+    if graph.own_feature_names is not None:
+        arrays["feature_names"] = np.array(graph.own_feature_names)
     if graph.weights is not None:
         arrays["edge_weight"] = graph.weights
     if graph.relations is not None:
@@ -151,6 +153,7 @@ def _graph(arrays: Arrays, name: str) -> Graph:
         weights=arrays.get("edge_weight"),
         relations=relations,
         reading=_reading(arrays),
+        feature_names=_feature_names(arrays),
     )
 
 
@@ -159,6 +162,13 @@ def _own_name(arrays: Arrays) -> str:
     if name.shape != () or name.dtype.kind != "U":
         raise InputError(f"name is {name.dtype} of shape {name.shape}: give one text")
     return str(name)
+
+
+def _feature_names(arrays: Arrays) -> tuple[str, ...] | None:
+    names = arrays.get("feature_names")
+    if names is not None and (names.ndim != 1 or names.dtype.kind != "U"):
+        raise InputError(f"feature_names is {names.dtype} of shape {names.shape}: give one text per column")
+    return None if names is None else tuple(names.tolist())
 
 
 def _reading(arrays: Arrays) -> Reading | None:

@@ -12,9 +12,7 @@ from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import UNKNOWN
 from otherhalf.system.graph_checks import checked_indices
-
-SUM_ERROR = 1e-3
-"""Most that the probabilities of a node may differ from 1 in their sum: they are float32."""
+from otherhalf.system.probabilities import check_probabilities
 
 
 def write_predictions(
@@ -58,7 +56,7 @@ def write_predictions(
             f"the predicted label {str(labels[np.argmin(places)])!r} is not among the classes: "
             "predict with the classes the model was trained on"
         )
-    _check_probabilities(graph, probabilities)
+    check_probabilities(probabilities, graph.node_names())
     columns = {
         "prediction": labels,
         "confidence": probabilities[np.arange(n), places],
@@ -86,17 +84,3 @@ def _known_columns(graph: Graph, split: Split | None) -> dict[str, Any]:
             parts[getattr(split, part)] = part
         columns["part"] = parts
     return columns
-
-
-def _check_probabilities(graph: Graph, probabilities: np.ndarray[Any, Any]) -> None:
-    """Raise InputError with the name of a node whose probabilities are not finite or do not sum to 1."""
-    sums = probabilities.sum(axis=1, dtype=np.float64)
-    right = np.isfinite(probabilities).all(axis=1) & (probabilities >= 0).all(axis=1)
-    right &= np.abs(sums - 1) <= SUM_ERROR  # false for NaN
-    if not right.all():
-        node = int(np.argmin(right))
-        raise InputError(
-            f"the probabilities of the node {str(graph.node_names()[node])!r} are not probabilities (their "
-            f"sum is {sums[node]:.4g}), and nothing was written: check its features for extreme values, or "
-            "fit again"
-        )

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from otherhalf.data.columns.encoding import ColumnEncoding
+from otherhalf.data.columns.choices import split_names
+from otherhalf.data.columns.encoding import ColumnEncoding, new_columns
 from otherhalf.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,11 +60,28 @@ class Reading:
         encoding: What became of the columns of features; None if their numbers were taken as they are.
         text: Columns of features that were text. A text file is read so again: otherwise 007 would become the
             number 7 in a table in which every cell of its column looks like a number.
+        unused: Columns that were no features where numbers were taken as they are; None if an older version
+            did not write it. An encoding knows them itself.
     """
 
     columns: Columns
     encoding: ColumnEncoding | None
     text: tuple[str, ...] = ()
+    unused: tuple[str, ...] | None = None
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The name of each feature: of the encoded columns, or of the columns whose numbers were taken."""
+        if self.encoding is not None:
+            return self.encoding.names
+        return tuple(split_names(self.columns.features or ()))
+
+    def check_new(self, columns: Sequence[str]) -> None:
+        """Raise InputError if columns are among those of a table that the fit did not have."""
+        known = {*self.feature_names, *(columns if self.unused is None else self.unused)}
+        new = [column for column in columns if column not in known]
+        if new:
+            raise InputError(new_columns(new))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the arrays, for JSON."""
@@ -75,6 +93,7 @@ class Reading:
             "columns": asdict(columns),
             "encoding": encoding,
             "text": list(self.text),
+            **({} if self.unused is None else {"unused": list(self.unused)}),
         }
 
     def tensors(self) -> dict[str, Tensor]:
@@ -96,6 +115,7 @@ class Reading:
             Columns(**values["columns"]),
             None if encoding is None else ColumnEncoding.from_parts(encoding, tensors),
             tuple(values.get("text", ())),
+            None if values.get("unused") is None else tuple(values["unused"]),
         )
 
 

@@ -16,6 +16,8 @@ from torch import Tensor, nn
 from otherhalf.data.entries import catalogue_name
 from otherhalf.data.reading import Reading, check_same_features
 from otherhalf.errors import InputError
+from otherhalf.estimators.feature_names import in_order_of
+from otherhalf.estimators.feature_range import check_range
 from otherhalf.estimators.from_probabilities import FromProbabilities
 from otherhalf.estimators.given import GraphLike, default_split, read_given
 from otherhalf.estimators.held_out import HeldOut
@@ -28,6 +30,7 @@ from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.device import usable_device
 from otherhalf.system.fields import from_dict, json_number, to_dict
+from otherhalf.system.probabilities import check_probabilities
 from otherhalf.system.version import VERSION
 from otherhalf.training.checkpoint import History
 from otherhalf.training.class_weights import by_name, class_weights
@@ -203,8 +206,9 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
             self._keep_held_out()
         if self._cache is None or self._cache[0] is not graph or self._cache[1].device != device:
             check_same_features(self.reading_, graph.reading)
-            ordered, order = self._known.known_first(graph)
+            ordered, order = self._known.known_first(in_order_of(self._feature_names, graph))
             num_known = self._known.count
+            check_range(ordered, self._scaling, num_known)
             prepared = PreparedGraph(ordered, self._scaling, num_known=num_known, device=device)
             self._cache = (graph, prepared, order)
         return self._cache[1:]
@@ -219,6 +223,7 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
         """
         prepared, order = self.prepare(self.read(graph, given))
         probabilities = self._probabilities(prepared)
+        check_probabilities(probabilities, prepared.graph.node_names())
         result = np.empty_like(probabilities)
         result[order] = probabilities
         if self._awaited is not None:
@@ -291,6 +296,12 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
         """Number of nodes of the fitted graph."""
         check_is_fitted(self, "classes_")
         return self._known.count
+
+    @property
+    def _feature_names(self) -> tuple[str, ...] | None:
+        """Names of the features of the fitted graph, if they had some."""
+        read = () if self.reading_ is None else self.reading_.feature_names
+        return self._known.feature_names or (read if len(read) == self._known.features else None)
 
     @property
     def _sizes(self) -> tuple[int, int, int]:

@@ -27,6 +27,7 @@ class KnownNodes:
         relations: The relations of its edges; empty if they were not told apart.
         weighted: Whether its edges had weights.
         directed: Whether they had a direction; None if an older version did not write it.
+        feature_names: Names of its features, if they had some that no reading has.
     """
 
     count: int
@@ -36,6 +37,7 @@ class KnownNodes:
     relations: tuple[str, ...] = ()
     weighted: bool = False
     directed: bool | None = None
+    feature_names: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, graph: Graph) -> KnownNodes:
@@ -51,11 +53,12 @@ class KnownNodes:
             relations,
             weighted=graph.weights is not None,
             directed=graph.directed,
+            feature_names=graph.own_feature_names,
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the model folder has of them; relations and weights only if there are some."""
-        late = ("relations", "weighted")
+        """Return what the model folder has of them; what came later only if there is some."""
+        late = ("relations", "weighted", "feature_names")
         return {name: value for name, value in vars(self).items() if name not in late or value}
 
     @classmethod

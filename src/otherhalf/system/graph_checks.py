@@ -75,6 +75,35 @@ def checked_features(x: Any) -> FloatArray | sp.csr_matrix:
     return frozen(x)
 
 
+def checked_feature_names(
+    names: Sequence[str] | None, read: Sequence[str] | None, x: Any, width: int
+) -> tuple[str, ...] | None:
+    """Return the names of the features, or None if nobody named them.
+
+    Args:
+        names: The names that were given, if any.
+        read: Those of the columns that were read; they are not used for an attribute that holds a vector, or
+            for a column of ones.
+        x: The features as they were given; the columns of a pandas table have names.
+        width: D.
+    """
+    if names is None and read is not None and len(read) == width:
+        return tuple(read)
+    if names is None:
+        names = getattr(x, "columns", None)
+        if names is None or not all(isinstance(name, str) for name in names):
+            return None
+    names = tuple(str(name) for name in names)
+    if len(names) != width:
+        raise InputError(
+            f"there are {len(names)} feature names for {width} columns: give one name per column"
+        )
+    if len(set(names)) < width and names != read:
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"two features are called {twice!r}: rename one")
+    return names
+
+
 def featureless(y: Any, ids: Any) -> FloatArray:
     """Return the features of nodes that have none: a column of ones, as long as the labels or the ids."""
     known = y if y is not None else ids

@@ -159,10 +159,7 @@ class ColumnEncoding:
         known = {row.column for row in self.rows}
         new = [name for name in names if name not in known]
         if new:
-            raise InputError(
-                f"the table has the column {listing(map(repr, new))}, which the model was not fitted with: "
-                "take it out, or fit again"
-            )
+            raise InputError(new_columns(new))
 
     # ------------------------------------------------------------------ display
 
@@ -223,6 +220,14 @@ class ColumnEncoding:
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
+
+
+def new_columns(names: Sequence[str]) -> str:
+    """Return the sentence that refuses columns which the fit did not have."""
+    return (
+        f"the table has the column {listing(map(repr, names))}, which the model was not fitted with: "
+        "take it out, or fit again"
+    )
 
 
 def _places(table: pd.DataFrame) -> dict[str, int]:
