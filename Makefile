@@ -1,9 +1,10 @@
 # make setup  the environment in .venv          make demo  from tables to predictions, on a built-in graph
 # make test   set-up, then the tests            make lint  ruff and mypy
+# make campaign  10,000 spoilt inputs, 100 kills, every failing call: half an hour
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: setup demo test lint
+.PHONY: setup demo test lint campaign
 
 setup: .venv/installed
 
@@ -22,3 +23,6 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+campaign: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.campaign
