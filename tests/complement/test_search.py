@@ -131,6 +131,18 @@ def test_unit_rows_by_hand():
     assert unit.dtype == np.float32
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
+def test_unit_rows_of_the_smallest_and_the_largest_numbers(kind):
+    """The reciprocal of 1e-39 is infinite in single precision, and that of 3e38 has few bits."""
+    x = np.zeros((4, 200), dtype=np.float32)
+    x[:3, :2] = [[-1e-39, 0.0], [3e38, 3e38], [3.0, 4.0]]
+    unit = unit_rows(kind(x))
+    dense = unit.toarray() if sp.issparse(unit) else unit
+    assert dense.dtype == np.float32
+    root = np.sqrt(0.5)
+    np.testing.assert_allclose(dense[:, :2], [[-1, 0], [root, root], [0.6, 0.8], [0, 0]], rtol=1e-6)
+
+
 def sparse_features(columns: int) -> sp.csr_matrix:
     x = np.zeros((5, columns), dtype=np.float32)
     x[0, [0, 1]] = 3, 4

@@ -123,6 +123,11 @@ def cosines(unit: FloatArray | sp.csr_matrix, candidates: Tensor) -> Callable[[T
     return lambda queries: _without_self(product(queries), position[queries])
 
 
+LEAST_FACTOR = 1e-30
+"""Factors of rows that are smaller than this, or larger than its reciprocal, are taken in double precision:
+those of about 10⁻³⁸ and 10³⁸ would become 0 and infinite in single precision."""
+
+
 def unit_rows(x: FloatArray | sp.csr_matrix) -> FloatArray | sp.csr_matrix:
     """Return every row divided by its Euclidean norm; zero rows stay zero, so all their cosines are 0.
 
@@ -131,10 +136,12 @@ def unit_rows(x: FloatArray | sp.csr_matrix) -> FloatArray | sp.csr_matrix:
     norms = row_norms(x)
     inverse = np.zeros_like(norms)
     np.divide(1.0, norms, out=inverse, where=norms > 0)
-    scale = inverse.astype(np.float32)
+    extreme = (inverse > 0) & ((inverse < LEAST_FACTOR) | (inverse > 1 / LEAST_FACTOR))
+    kind = np.float64 if extreme.any() else np.float32
+    x, scale = x.astype(kind, copy=False), inverse.astype(kind)
     if not sp.issparse(x):
-        return np.asarray(x * scale[:, None])
-    unit = sp.csr_matrix(sp.diags(scale) @ x)
+        return np.asarray(x * scale[:, None], dtype=np.float32)
+    unit = sp.csr_matrix(sp.diags(scale) @ x, dtype=np.float32)
     full = unit.nnz > DENSE_SHARE * np.prod(unit.shape, dtype=float)
     return unit.toarray() if full else unit
 

@@ -18,6 +18,7 @@ from otherhalf.data.reading import Reading, check_same_features
 from otherhalf.errors import InputError
 from otherhalf.estimators.feature_names import in_order_of
 from otherhalf.estimators.feature_range import check_range
+from otherhalf.estimators.fitted_on import FittedOn
 from otherhalf.estimators.from_probabilities import FromProbabilities
 from otherhalf.estimators.given import GraphLike, default_split, read_given
 from otherhalf.estimators.held_out import HeldOut
@@ -40,12 +41,13 @@ from otherhalf.training.metrics import check_metric
 from otherhalf.training.supervised import Supervision, check_trainable
 
 
-class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
+class NodeClassifier(FromProbabilities, FittedOn, InNotebook, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """A scikit-learn classifier of nodes, with a graph in place of X.
 
     After ``fit``: ``classes_``, ``settings_``, ``history_`` (losses and validation scores by stage),
     ``seconds_`` (duration by stage), ``metric_choice_`` (the metric, and why), ``reading_`` (how the
-    tables of the graph were read, for the next tables; None for a graph that does not come from tables).
+    tables of the graph were read, for the next tables; None for a graph that does not come from tables),
+    ``n_features_in_`` and, if the features have names, ``feature_names_in_``.
     """
 
     settings_type: ClassVar[type]
@@ -58,9 +60,7 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
     settings_: Any
     history_: dict[str, History]
     seconds_: dict[str, float]
-    reading_: Reading | None = None
     _awaited: tuple[IntArray, IntArray] | None = None  # validation nodes and codes, until they are predicted
-    _known: KnownNodes
     _scaling: Scaling
     _cache: tuple[Graph, PreparedGraph, IntArray] | None = None  # the last graph, made ready
 
@@ -290,23 +290,6 @@ class NodeClassifier(FromProbabilities, InNotebook, ClassifierMixin, BaseEstimat
     def _parameters(self) -> dict[str, Any]:
         """Return the arguments as JSON can have them: its names are text."""
         return {name: by_name(v) if name == "class_weight" else v for name, v in self.get_params().items()}
-
-    @property
-    def num_known_(self) -> int:
-        """Number of nodes of the fitted graph."""
-        check_is_fitted(self, "classes_")
-        return self._known.count
-
-    @property
-    def _feature_names(self) -> tuple[str, ...] | None:
-        """Names of the features of the fitted graph, if they had some."""
-        read = () if self.reading_ is None else self.reading_.feature_names
-        return self._known.feature_names or (read if len(read) == self._known.features else None)
-
-    @property
-    def _sizes(self) -> tuple[int, int, int]:
-        """Features, classes and nodes of the fitted graph, which the modules are made for."""
-        return self._known.features, len(self.classes_), self._known.count
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = {**super().__getstate__()}

@@ -34,7 +34,11 @@ class FromProbabilities(ABC):
         """Return the ``[N, C]`` class probabilities of every node, in the order of ``classes_``."""
 
     def read(self, graph: GraphLike, given: Mapping[str, Any]) -> Graph:
-        """Return the graph that a method was given in one of the forms of ``fit``."""
+        """Return the graph that a method was given in one of the forms of ``fit``.
+
+        Raise scikit-learn's NotFittedError before a fit, whatever was given.
+        """
+        check_is_fitted(self, "classes_")
         return read_given(graph, given, self.reading_ or AS_NUMBERS)
 
     def predict(
@@ -106,7 +110,6 @@ class FromProbabilities(ABC):
             nodes: The nodes; default: all of them. Beside X, its labels y; beside ``edges``, the node table.
             given: As for :meth:`predict_proba`.
         """
-        check_is_fitted(self, "classes_")
         if given.get("edges") is not None:
             given["nodes"], nodes = nodes, None
         elif given.get("edge_index") is not None and "y" not in given:

@@ -95,7 +95,7 @@ class KnownNodes:
                 UserWarning,
                 stacklevel=3,
             )
-        return (graph if np.array_equal(order, np.arange(len(order))) else _reordered(graph, order)), order
+        return (graph if np.array_equal(order, np.arange(len(order))) else reordered(graph, order)), order
 
     def _check_direction(self, graph: Graph) -> None:
         if self.directed is not None and graph.directed != self.directed:
@@ -147,7 +147,8 @@ class KnownNodes:
         return np.concatenate([known, np.flatnonzero(new)])
 
 
-def _reordered(graph: Graph, order: IntArray) -> Graph:
+def reordered(graph: Graph, order: IntArray) -> Graph:
+    """Return the graph, without its fixed splits, with its nodes in this order."""
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     ids = None if graph.ids is None else graph.ids[order]

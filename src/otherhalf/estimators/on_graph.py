@@ -33,7 +33,7 @@ class OnGraph(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             arguments are searched under names such as ``model__hidden``.
         graph: A Graph, a networkx graph or a PyG ``Data``.
 
-    After ``fit``: ``model_`` (the fitted estimator), ``classes_``.
+    After ``fit``: ``model_`` (the fitted estimator), ``classes_``, ``n_features_in_`` (1: a node's number).
     """
 
     model: NodeClassifier
@@ -68,6 +68,7 @@ class OnGraph(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         split = Split(np.sort(known[~selects]), np.sort(known[selects]), known[:0])
         self.model_ = clone(self.model).fit(graph, split)
         self.classes_, self._graph = self.model_.classes_, graph
+        self.n_features_in_ = 1
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -77,6 +78,7 @@ class OnGraph(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the ``[n]`` predicted classes of these nodes."""
+        check_is_fitted(self, "classes_")
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
