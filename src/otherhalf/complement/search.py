@@ -1,6 +1,7 @@
 """Exact top-K search in row blocks: never N × N numbers in memory."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -137,7 +138,7 @@ def unit_rows(x: FloatArray | sp.csr_matrix) -> FloatArray | sp.csr_matrix:
     inverse = np.zeros_like(norms)
     np.divide(1.0, norms, out=inverse, where=norms > 0)
     extreme = (inverse > 0) & ((inverse < LEAST_FACTOR) | (inverse > 1 / LEAST_FACTOR))
-    kind = np.float64 if extreme.any() else np.float32
+    kind: Any = np.float64 if extreme.any() else np.float32
     x, scale = x.astype(kind, copy=False), inverse.astype(kind)
     if not sp.issparse(x):
         return np.asarray(x * scale[:, None], dtype=np.float32)

@@ -45,8 +45,8 @@ def small_graph() -> Graph:
     """Return the default graph of the checks: one node in ten has no label, and classes are not sorted."""
     drawn = contextual_sbm(num_nodes=40, num_classes=3, num_features=4, average_degree=4, signal=2.0, seed=5)
     y = np.where(np.arange(40) % 10 == 9, UNKNOWN, drawn.y)
-    ids = [f"paper {7 * i % 40}" for i in range(40)]
-    return Graph(edges=drawn.edges, x=drawn.x, y=y, classes=["sea", "air", "land"], ids=ids)
+    ids = np.array([f"paper {7 * i % 40}" for i in range(40)])
+    return Graph(edges=drawn.edges, x=drawn.x, y=y, classes=np.array(["sea", "air", "land"]), ids=ids)
 
 
 def expect(kept: Any, sentence: str) -> None:

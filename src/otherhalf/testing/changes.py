@@ -31,7 +31,7 @@ def renumbered(value: Numbered, order: Sequence[int] | IntArray) -> Numbered:
     order = np.asarray(order)
     if isinstance(value, Graph):
         splits = tuple(renumbered(each, order) for each in value.fixed_splits)
-        return replace(reordered(value, order), fixed_splits=splits)
+        return replace(reordered(value, order), fixed_splits=splits)  # type: ignore[return-value]  # mypy: Split
     place = _places(order)
     train, val, test = (np.sort(place[part]) for part in (value.train, value.val, value.test))
     return replace(value, train=train, val=val, test=test)

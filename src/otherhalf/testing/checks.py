@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -228,6 +227,7 @@ def check_refusals(case: Case) -> None:
     bare = replace(graph, y=np.full(graph.num_nodes, UNKNOWN))
     one_class = split.train[graph.y[split.train] == graph.y[split.train[0]]]
     wider = graph.x[:, [*range(graph.num_features), 0]]
+    beyond = replace(split, test=np.array([graph.num_nodes]))
     fewer = replace(graph, ids=np.array([f"other {i}" for i in range(graph.num_nodes)]))
     uses: dict[str, Callable[[], Any]] = {
         "fit takes no graph": lambda: made.fit(),
@@ -235,8 +235,10 @@ def check_refusals(case: Case) -> None:
         "fit takes rows without edges": lambda: made.fit(graph.x, graph.y),
         "fit takes a graph without labels": lambda: made.fit(bare, split),
         "fit takes training nodes of one class": lambda: made.fit(graph, replace(split, train=one_class)),
-        "fit takes a split without validation nodes": lambda: made.fit(graph, replace(split, val=[])),
-        "fit takes a split of another graph": lambda: made.fit(graph, replace(split, test=[graph.num_nodes])),
+        "fit takes a split without validation nodes": lambda: made.fit(
+            graph, replace(split, val=split.val[:0])
+        ),
+        "fit takes a split of another graph": lambda: made.fit(graph, beyond),
         "predict takes more features": lambda: made.predict(replace(graph, x=wider)),
         "predict takes a graph without the fitted nodes": lambda: made.predict(fewer),
         "score takes a graph without labels": lambda: made.score(bare),

@@ -91,7 +91,8 @@ def graphs(
         n = draw(st.integers(least, sizes["nodes"][1]))
         pairs = draw(_pairs(n, isolated))
         x = draw(arrays(np.float32, (n, draw(st.integers(*sizes["features"]))), elements=values))
-        y, names = None, None
+        y: Any = None
+        names: Any = None
         if count:
             y, names = draw(_labels(n, count, per_class, unlabelled)), draw(_names(count))
         return Graph(
@@ -127,8 +128,9 @@ def splits(graph: Graph) -> st.SearchStrategy[Split]:
         other = next(node for node in nodes if graph.y[node] != graph.y[nodes[0]])
         rest = [node for node in nodes[1:] if node != other]
         parts = draw(_each(st.integers(0, 2), rest[1:]))
-        train, val, test = ([n for n, p in zip(rest[1:], parts, strict=True) if p == i] for i in range(3))
-        return Split(sorted([nodes[0], other, *train]), sorted([rest[0], *val]), sorted(test))
+        part = {nodes[0]: 0, other: 0, rest[0]: 1, **dict(zip(rest[1:], parts, strict=True))}
+        train, val, test = (np.array(sorted(n for n in part if part[n] == i), dtype=int) for i in range(3))
+        return Split(train, val, test)
 
     result: st.SearchStrategy[Split] = drawn()
     return result
