@@ -15,6 +15,7 @@ from otherhalf.errors import InputError
 
 NODES = pd.DataFrame({"id": ["u", "v", "w"], "label": ["a", "b", None], "x": [1.5, 2.5, 3.5]})
 EDGES = pd.DataFrame({"weight": [1, 2], "source": ["u", "w"], "target": ["v", "v"]})
+ENDS = "the edge table: the edges go from the column 'source' to 'target'."
 
 
 class OnlyInterchange:
@@ -77,9 +78,11 @@ def check(graph):
     ],
 )
 def test_every_kind_of_table(wrap):
+    notes = []
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check(plain(wrap(NODES), wrap(EDGES), weight="weight", name="mine"))
+        check(plain(wrap(NODES), wrap(EDGES), weight="weight", name="mine", notes=notes))
+    assert notes == [ENDS]
 
 
 def test_polars():
@@ -229,4 +232,4 @@ def test_an_index_is_the_id_again(name):
     first = Graph.from_frames(nodes, EDGES, weight="weight", notes=notes)
     again = Graph.from_frames(nodes, EDGES, weight="weight", notes=notes, reading=first.reading)
     assert again.ids.tolist() == first.ids.tolist() == ["u", "v", "w"]
-    assert notes == []
+    assert set(notes) == {ENDS}

@@ -66,7 +66,7 @@ def read_tables(
             Default: every other column. What becomes of each kind of column
             :mod:`otherhalf.data.columns` says; ``graph.reading.encoding.table()`` shows it for these.
         source: Column of one end of the edge; default: a known name such as ``source``, ``src`` or ``from``,
-            or else the first column.
+            or else the first column, if no name and no other column with node ids speaks against it.
         target: Column of the other end; default: the known name that belongs to it, or else the second
             column.
         directed: Whether the order of the ends has a meaning.

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from otherhalf.data.files.table import MemoryTable
-from otherhalf.data.roles.edge_columns import KNOWN_PAIRS, edge_columns
+from otherhalf.data.roles.edge_columns import edge_columns
+from otherhalf.data.roles.end_names import KNOWN_PAIRS
 from otherhalf.data.roles.ids import NodeIds
 from otherhalf.errors import InputError
 
@@ -26,7 +27,10 @@ def people(*names):
 @pytest.mark.parametrize("spelling", [str, str.upper, str.title, lambda name: f":{name}_"])
 def test_known_names_in_any_spelling_and_order(pair, spelling):
     source, target = (spelling(name) for name in pair)
-    assert choose({"weight": [1, 2, 3], **people(target, source)}) == ((source, target), [])
+    pair, notes = choose({"weight": [1, 2, 3], **people(target, source)})
+    assert pair == (source, target)
+    assert notes == [f"edges.csv: the edges go from the column {source!r} to {target!r}."]
+    assert choose(people(source, target)) == ((source, target), [])
 
 
 @pytest.mark.parametrize(
@@ -44,7 +48,42 @@ def test_signs_and_exact_spelling(columns, pair):
 def test_numbers_that_are_ids_do_not_win_over_names():
     ids = NodeIds(np.arange(10))
     columns = {"weight": [1, 2, 3], "source": [4, 5, 6], "target": [7, 8, 9]}
-    assert choose(columns, ids=ids) == (("source", "target"), [])
+    assert choose(columns, ids=ids)[0] == ("source", "target")
+
+
+@pytest.mark.parametrize(
+    ("columns", "pair"),
+    [
+        (["strength", "from_airport", "to_airport"], ("from_airport", "to_airport")),
+        (["n", "PaperB", "PaperA"], ("PaperA", "PaperB")),
+        (["extra", "person 1 id", "person 2 id"], ("person 1 id", "person 2 id")),
+        (["year", "citing_paper", "cited_paper"], ("citing_paper", "cited_paper")),
+        (["protein1", "protein2", "combined_score"], ("protein1", "protein2")),
+    ],
+)
+def test_names_that_differ_like_ends(columns, pair):
+    ids = NodeIds(np.arange(10))
+    assert choose({name: [1, 2, 3] for name in columns}, ids=ids)[0] == pair
+
+
+@pytest.mark.parametrize("name", ["weight", "Strength", "distance_", "count", "Time", "type"])
+def test_a_name_that_says_something_else_is_no_end(name):
+    ids = NodeIds(np.arange(10))
+    assert choose({name: [1, 2], "p": [3, 4], "q": [5, 6]}, ids=ids)[0] == ("p", "q")
+    with pytest.raises(InputError, match=f"its columns are {name}, p .*; name two of them with source and"):
+        choose({name: [1, 2], "p": [3, 4]}, ids=ids)
+
+
+def test_a_third_column_of_node_ids_speaks_against_the_first_two():
+    with pytest.raises(
+        InputError, match=r"columns are x, y, z \(node ids are in x, y, z\); name two of them"
+    ):
+        choose(people("x", "y", "z"))
+    assert choose(people("x", "y", "z"), "z", "x")[0] == ("z", "x")
+
+
+def test_row_numbers_are_an_end_if_there_is_no_other():
+    assert choose(people("id", "neighbour"))[0] == ("id", "neighbour")
 
 
 def test_known_names_without_node_ids_give_way():
@@ -86,9 +125,9 @@ def test_named_ends_are_not_questioned():
     ("columns", "options", "message"),
     [
         (
-            {"amount": [1.5], "p": ["ann"], "q": ["bob"]},
+            {"colour": [1.5], "p": ["ann"], "q": ["bob"]},
             {},
-            "it is not clear which columns of edges.csv are the ends of the edges: its columns are amount, "
+            "it is not clear which columns of edges.csv are the ends of the edges: its columns are colour, "
             r"p, q \(node ids are in p, q\); name two of them with source and target",
         ),
         ({"a": [1], "b": [2], "c": [3]}, {}, "its columns are a, b, c; name two of them"),

@@ -2,49 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 
 from otherhalf.data.files.table import Table
 from otherhalf.data.notes import listing
+from otherhalf.data.roles.end_names import NEVER_AN_END, ROW_NUMBERS, known_pairs, plain
 from otherhalf.data.roles.ids import NodeIds
 from otherhalf.errors import InputError
 
-# Names are compared in small letters, without spaces and signs: "Source ID" is sourceid.
-KNOWN_PAIRS = (
-    ("source", "target"),
-    ("src", "dst"),
-    ("src", "tgt"),
-    ("src", "dest"),
-    ("from", "to"),
-    ("sourceid", "targetid"),
-    ("srcid", "dstid"),
-    ("fromid", "toid"),
-    ("sourcenode", "targetnode"),
-    ("fromnode", "tonode"),
-    ("fromnodeid", "tonodeid"),
-    ("u", "v"),
-    ("s", "t"),
-    ("i", "j"),
-    ("node1", "node2"),
-    ("nodea", "nodeb"),
-    ("id1", "id2"),
-    ("user1", "user2"),
-    ("head", "tail"),
-    ("citing", "cited"),
-    ("parent", "child"),
-    ("sender", "receiver"),
-    ("follower", "followee"),
-    ("startid", "endid"),
-    ("startnode", "endnode"),
-    ("start", "end"),
-)
-"""Names of the two ends of an edge, source first; an earlier pair goes before a later one."""
-
-_NEVER_AN_END = {
-    *("id", "edgeid", "index", "weight", "w", "weights", "value", "count", "score", "type", "kind", "label"),
-    *("relation", "rel", "time", "timestamp", "date", "year", "since"),
-}
 _SAMPLE_ROWS = 1000
 
 
@@ -53,14 +21,16 @@ def edge_columns(
 ) -> tuple[str, str]:
     """Return the columns of the two ends: those named, those of known names, or else the first two.
 
-    A guess is checked with the first rows: most of their cells must be node ids.
+    A guess is checked with the first rows: most of their cells must be node ids. The first two columns are
+    taken only if nothing speaks against them: their names say nothing else, and no other column holds node
+    ids.
 
     Args:
         table: The table of edges.
         ids: The ids of the nodes.
         source: Column that the user named, if any.
         target: Likewise, for the other end.
-        notes: A sentence is added here if the columns are a guess.
+        notes: A sentence is added here with the columns, unless it is plain which these are.
     """
     for column, role in ((source, "source"), (target, "target")):
         if column is not None:
@@ -74,13 +44,16 @@ def edge_columns(
     if source is not None and target is not None:
         return source, target
     sample = _Sample(table, ids)
-    known = [pair for pair in _known_pairs(table) if _agrees(pair, source, target)]
+    known = [pair for pair in known_pairs(table.columns) if _agrees(pair, source, target)]
     fitting = [pair for pair in known if sample.fits(pair)]
     if fitting:
-        _note_other_pairs(table, fitting, notes)
+        _note_choice(table, fitting, notes)
         return fitting[0]
     guess = _first_two(table, source, target)
     if guess is not None and sample.fits(guess):
+        others = [column for column in _free(table, *guess) if column in sample.columns_of_ids()]
+        if others:
+            raise InputError(_no_ends(table, sample))
         if source is None and target is None:
             _check_header(table, guess, ids)
         ends = " to ".join(repr(end) for end in guess)
@@ -120,37 +93,30 @@ class _Sample:
         ]
 
 
-def _plain(column: str) -> str:
-    return "".join(sign for sign in column.casefold() if sign.isalnum())
-
-
-def _known_pairs(table: Table) -> list[tuple[str, str]]:
-    columns: dict[str, str] = {}
-    for column in sorted(table.columns, key=lambda name: name != _plain(name)):
-        columns.setdefault(_plain(column), column)
-    return [(columns[a], columns[b]) for a, b in KNOWN_PAIRS if a in columns and b in columns]
-
-
 def _agrees(pair: tuple[str, str], source: str | None, target: str | None) -> bool:
     return source in (None, pair[0]) and target in (None, pair[1])
 
 
 def _first_two(table: Table, source: str | None, target: str | None) -> tuple[str, str] | None:
-    """Return the named end and the first other column, or the first two columns."""
-    free = [
-        column
-        for column in table.columns
-        # The row numbers that pandas writes have no name.
-        if column not in (source, target)
-        and not table.unnamed(column)
-        and _plain(column) not in _NEVER_AN_END
-    ]
+    """Return the named end and the first other column, or the first two columns; None if there are none."""
+    free = _free(table, source, target)
     needed = (source is None) + (target is None)
-    if len(free) < needed:
-        free = [column for column in table.columns if column not in (source, target)]
+    if len(free) < needed:  # row numbers that are an end: id,neighbour
+        others = _free(table, source, target, ROW_NUMBERS)
+        free = [column for column in table.columns if column in {*free, *others}]
     if len(free) < needed:
         return None
     return source or free.pop(0), target or free.pop(0)
+
+
+def _free(table: Table, source: str | None, target: str | None, but_for: Collection[str] = ()) -> list[str]:
+    """Return the columns that can be an end by position; the row numbers that pandas writes have no name."""
+    out = {*NEVER_AN_END, *ROW_NUMBERS}.difference(but_for)
+    return [
+        column
+        for column in table.columns
+        if column not in (source, target) and not table.unnamed(column) and plain(column) not in out
+    ]
 
 
 def _check_header(table: Table, pair: tuple[str, str], ids: NodeIds) -> None:
@@ -161,14 +127,15 @@ def _check_header(table: Table, pair: tuple[str, str], ids: NodeIds) -> None:
         )
 
 
-def _note_other_pairs(table: Table, fitting: list[tuple[str, str]], notes: list[str]) -> None:
+def _note_choice(table: Table, fitting: list[tuple[str, str]], notes: list[str]) -> None:
+    """Say which columns are the ends, unless these are the first two and there is no doubt."""
     others = [column for pair in fitting[1:] for column in pair if column not in fitting[0]]
-    if others:
-        ends = " to ".join(repr(end) for end in fitting[0])
-        notes.append(
-            f"{table.name}: the edges go from the column {ends}; the columns "
-            f"{listing(dict.fromkeys(others))} hold node ids too and are not used."
-        )
+    if not others and table.columns[:2] == [*fitting[0]]:
+        return
+    ends = " to ".join(repr(end) for end in fitting[0])
+    names = listing(dict.fromkeys(others))
+    also = f"; the columns {names} hold node ids too and are not used" if others else ""
+    notes.append(f"{table.name}: the edges go from the column {ends}{also}.")
 
 
 def _no_ends(table: Table, sample: _Sample) -> str:
