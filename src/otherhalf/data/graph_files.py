@@ -20,6 +20,7 @@ from otherhalf.data.files.compressed import (
     without_packing,
 )
 from otherhalf.data.files.json_lines import typed
+from otherhalf.data.files.json_text import parse_json
 from otherhalf.data.files.table import MemoryTable
 from otherhalf.data.notes import hand_over
 from otherhalf.data.reading import Columns, Reading
@@ -180,8 +181,8 @@ def _rows(graph: nx.Graph, renamed: dict[str, str] | None = None) -> _Content:
 
 def _parse_node_link(path: Path, content: bytes, notes: list[str]) -> _Content:
     try:
-        value = json.loads(content)
-    except (*_WRONG,) as error:
+        value = parse_json(content)
+    except ValueError as error:
         raise _damaged(path, "JSON", error) from error
     links = next((key for key in ("links", "edges") if isinstance(value, dict) and key in value), None)
     if links is None or not _are_objects(value.get("nodes")) or not _are_objects(value[links]):

@@ -110,3 +110,12 @@ class TestDuckDB:
         with closing(duckdb.connect(str(path))) as connection:
             connection.execute('CREATE TABLE "my nodes" AS SELECT 1 AS id, 0.5 AS a')
         assert read_database_table(path, "my nodes").to_dict("list") == {"id": [1], "a": [0.5]}
+
+
+def test_a_view_with_one_column_twice(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "d.sqlite")) as connection:
+        connection.execute("CREATE TABLE a (id, x)")
+        connection.execute("CREATE VIEW v AS SELECT id, x, x FROM a")
+        connection.commit()
+    with pytest.raises(InputError, match=r"d.sqlite::v has two columns called 'x': rename one"):
+        read_database_table(tmp_path / "d.sqlite", "v")

@@ -33,7 +33,10 @@ def test_types_of_columns():
         (b"", "t.jsonl is empty: give one JSON object per line"),
         (b'{"a": 1}\n{"a": \n', "t.jsonl: line 2 is not JSON: give one JSON object per line"),
         (b'{"a": 1}\n[1, 2]\n', "t.jsonl: line 2 is no JSON object"),
-        (b"[" * 100_000, "line 1 is not JSON"),
+        (b"[" * 100_000, r"line 1 cannot be used \(there are brackets inside brackets without end\)"),
+        (b'{"a": 1, "a": 2}', "an object has the key 'a' twice"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "a number has too many digits"),
+        (rb'{"a": "\ud800"}', "a character is only half of one"),
         (b'{"a": "\xe9"}\n', "is not UTF-8 text"),
     ],
 )

@@ -31,3 +31,19 @@ def test_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setattr(parquet, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"t.parquet needs pyarrow: run `pip install otherhalf\[io\]`"):
         read_parquet(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (lambda pa: pa.table([[1], [2]], names=["a", "a"]), "has two columns called 'a': rename one"),
+        (lambda pa: pa.table({"day": pa.array([10**8], pa.date32())}), "holds a value that cannot be read"),
+    ],
+)
+def test_tables_that_pandas_cannot_hold(tmp_path, table, message):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet as arrow_parquet
+
+    arrow_parquet.write_table(table(pa), tmp_path / "t.parquet")
+    with pytest.raises(InputError, match=message):
+        read_parquet(tmp_path / "t.parquet")

@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from otherhalf.data.files.table import MemoryTable
+from otherhalf.data.files.table import MemoryTable, check_no_bytes
 from otherhalf.errors import InputError
 
 
@@ -30,3 +30,19 @@ def test_a_column_is_required_by_name():
 def test_columns_without_name():
     table = MemoryTable("t", pd.DataFrame({"Unnamed: 0": [1], "b": [2]}))
     assert [table.unnamed(column) for column in table.columns] == [True, False]
+
+
+def test_no_columns():
+    with pytest.raises(InputError, match=r"nodes.parquet has no columns: give a table with column names"):
+        MemoryTable("nodes.parquet", pd.DataFrame())
+
+
+def test_bytes_become_text_where_they_are_text():
+    cells = pd.DataFrame({"a": ["é".encode(), None], "b": [b"\xff", b"x"]})
+    rows = MemoryTable("t", cells).read(())
+    assert rows["a"].tolist()[0] == "é"
+    assert rows["a"].isna().tolist() == [False, True]
+    assert rows["b"].tolist() == [b"\xff", b"x"]
+    check_no_bytes("t", rows["a"])
+    with pytest.raises(InputError, match="t: the column 'b' holds bytes that are not text"):
+        check_no_bytes("t", rows["b"])

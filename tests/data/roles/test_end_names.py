@@ -22,6 +22,10 @@ def test_no_name_is_an_end_and_something_else():
         (["to", "from", "target", "source"], [("source", "target"), ("from", "to")]),
         (["toUser", "fromUser"], [("fromUser", "toUser")]),
         (["node_0", "node_1", "node_2"], [("node_1", "node_2"), ("node_0", "node_1")]),
+        (
+            ["source_page", "dest_page", "target_page"],
+            [("source_page", "target_page"), ("source_page", "dest_page")],
+        ),
         (["from_node", "to_edge"], []),
         (["1", "2"], []),
         (["a", "b"], []),

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from otherhalf.errors import InputError
 from otherhalf.system.arrays import IntArray
 
 DoubleArray = npt.NDArray[np.float64]
@@ -208,7 +209,12 @@ def days_of(moments: pd.Series[Any]) -> DoubleArray:
     """Return the days since 1970 in UTC, with NaN for gaps."""
     if getattr(moments.dtype, "tz", None) is not None or "tz=" in str(moments.dtype):
         moments = moments.dt.tz_convert("UTC").dt.tz_localize(None)
-    moments = moments.astype("datetime64[us]")
+    try:
+        moments = moments.astype("datetime64[us]")
+    except pd.errors.OutOfBoundsDatetime as error:
+        raise InputError(
+            f"the column {moments.name!r} holds a date that is 290,000 years away or more: correct it"
+        ) from error
     values = moments.to_numpy(dtype="datetime64[us]", na_value=np.datetime64("NaT"))
     days = values.astype(np.int64) / _MICROSECONDS_PER_DAY
     days[np.isnat(values)] = np.nan

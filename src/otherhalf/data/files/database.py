@@ -49,11 +49,17 @@ def _read(path: Path, table: str, opened: Any, names: str) -> pd.DataFrame:
         quoted = '"' + name.replace('"', '""') + '"'
         cursor = connection.execute(f"SELECT * FROM {quoted}")
         columns = [str(column[0]) for column in cursor.description]
-        twice = next((column for column in columns if columns.count(column) > 1), None)
+        twice = next((column for column in columns if columns.count(column) > 1), None) or _renamed(columns)
         if twice is not None:
             raise InputError(f"{path}{MARK}{name} has two columns called {twice!r}: rename one")
         rows = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
     return typed(rows) if rows else pd.DataFrame(columns=columns)
+
+
+def _renamed(columns: list[str]) -> str | None:
+    """Return the name of two columns, the second of which SQLite calls ``name:1`` in a view."""
+    present = set(columns)
+    return next((name for name in columns if f"{name}:1" in present), None)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from otherhalf.data.files.compressed import DAMAGED, open_bytes, unreadable
+from otherhalf.data.files.json_text import parse_json
 from otherhalf.errors import InputError
 
 
@@ -45,9 +46,11 @@ def _typed_column(column: Any) -> Any:
 
 def _row(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
-        row = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
+        row = parse_json(line)
+    except json.JSONDecodeError as error:
         raise InputError(f"{path}: line {number} is not JSON: give one JSON object per line") from error
+    except ValueError as error:
+        raise InputError(f"{path}: line {number} cannot be used ({error}): correct it") from error
     if not isinstance(row, dict):
         raise InputError(
             f'{path}: line {number} is no JSON object: give objects such as {{"id": 1, "label": "a"}}'

@@ -13,12 +13,20 @@ def read_parquet(path: Path) -> pd.DataFrame:
     """Return the table; an index that pandas wrote is a column like the others."""
     if find_spec("pyarrow") is None:
         raise InputError(f"reading {path} needs pyarrow: run `pip install otherhalf[io]`, or give a CSV file")
-    from pyarrow import ArrowException
+    from pyarrow import ArrowException, parquet
 
     try:
+        names = parquet.read_schema(path).names
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(f"{path} has two columns called {twice!r}: rename one")
         cells = pd.read_parquet(path, engine="pyarrow")
-    except ArrowException as error:
+    except InputError:
+        raise
+    except (ArrowException, UnicodeError) as error:
         raise InputError(f"{path} is not a Parquet file, or it is damaged: write it again") from error
+    except (ValueError, OverflowError) as error:  # such as a date in the year 275760
+        raise InputError(f"{path} holds a value that cannot be read ({error}): correct it") from error
     except OSError as error:
         raise InputError(
             f"{path} cannot be read ({error.strerror or error}): check its permissions, or write it again"

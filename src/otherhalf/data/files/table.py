@@ -1,7 +1,10 @@
 """What every table offers, on disk or in memory: a name for messages, its columns, and its rows."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -28,6 +31,8 @@ class Table(ABC):
         self.name = name
         self.columns = list(columns)
         self.notes: list[str] = [] if notes is None else notes
+        if not self.columns:
+            raise InputError(f"{self.name} has no columns: give a table with column names")
         if len(set(self.columns)) < len(self.columns):
             twice = next(column for column in self.columns if self.columns.count(column) > 1)
             raise InputError(f"{self.name} has two columns called {twice!r}: rename one")
@@ -65,7 +70,28 @@ class MemoryTable(Table):
 
     def __init__(self, name: str, cells: pd.DataFrame, notes: list[str] | None = None) -> None:
         super().__init__(name, [str(column) for column in cells.columns], notes)
-        self._cells = cells.set_axis(self.columns, axis="columns")
+        self._cells = _with_text(cells.set_axis(self.columns, axis="columns"))
 
     def _rows(self, text: set[str], count: int | None) -> pd.DataFrame:
         return self._cells if count is None else self._cells.head(count)
+
+
+def _with_text(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with text in place of bytes where all of a column are text in UTF-8."""
+    decoded = {}
+    for name in cells.columns:
+        column = cells[name]
+        if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) == "bytes":
+            try:
+                decoded[name] = column.map(bytes.decode, na_action="ignore")
+            except UnicodeDecodeError:
+                continue
+    return cells.assign(**decoded) if decoded else cells
+
+
+def check_no_bytes(name: str, column: pd.Series[Any]) -> None:
+    """Raise InputError if the cells of a column are bytes that are no text; ``name`` is that of its table."""
+    if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) == "bytes":
+        raise InputError(
+            f"{name}: the column {column.name!r} holds bytes that are not text: give text or numbers"
+        )

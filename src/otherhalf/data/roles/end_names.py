@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 # Names are compared in small letters, without spaces and signs: "Source ID" is sourceid.
 KNOWN_PAIRS = (
@@ -41,7 +41,7 @@ KNOWN_PAIRS = (
 )
 """Names of the two ends of an edge, source first; an earlier pair goes before a later one."""
 
-_WORD_PAIRS = {*KNOWN_PAIRS, ("1", "2"), ("0", "1"), ("a", "b"), ("left", "right"), ("first", "second")}
+_WORD_PAIRS = (*KNOWN_PAIRS, ("1", "2"), ("0", "1"), ("a", "b"), ("left", "right"), ("first", "second"))
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _INNER_CAPITAL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 
@@ -74,17 +74,18 @@ def known_pairs(columns: Sequence[str]) -> list[tuple[str, str]]:
     for column in sorted(columns, key=lambda name: name != plain(name)):
         by_name.setdefault(plain(column), column)
     exact = [(by_name[a], by_name[b]) for a, b in KNOWN_PAIRS if a in by_name and b in by_name]
-    words = {column: _words(column) for column in columns}
-    alike = [(a, b) for a in columns for b in columns if _differ_like_ends(words[a], words[b])]
-    return list(dict.fromkeys([*exact, *alike]))
+    by_words = {_words(column): column for column in reversed(columns)}
+    alike = [(by_words[a], by_words[b]) for a in by_words for b in _other_ends(a) if b in by_words]
+    return list(dict.fromkeys([*exact, *sorted(alike, key=lambda pair: columns.index(pair[0]))]))
 
 
-def _words(column: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(_INNER_CAPITAL.sub(" ", column))]
+def _words(column: str) -> tuple[str, ...]:
+    return tuple(word.casefold() for word in _WORD.findall(_INNER_CAPITAL.sub(" ", column)))
 
 
-def _differ_like_ends(a: list[str], b: list[str]) -> bool:
-    if len(a) != len(b) or len(a) < 2:
-        return False
-    different = [pair for pair in zip(a, b, strict=True) if pair[0] != pair[1]]
-    return len(different) == 1 and different[0] in _WORD_PAIRS
+def _other_ends(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the names of the target that belongs to a source of this name."""
+    for place, word in enumerate(words if len(words) > 1 else ()):
+        for source, target in _WORD_PAIRS:
+            if word == source:
+                yield (*words[:place], target, *words[place + 1 :])

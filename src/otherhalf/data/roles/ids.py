@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from otherhalf.data.files.table import Table
+from otherhalf.data.files.table import Table, check_no_bytes
 from otherhalf.errors import InputError
 from otherhalf.system.arrays import IntArray
 
@@ -59,6 +59,7 @@ class NodeIds:
 
 def distinct_names(table: Table, column: pd.Series[Any]) -> tuple[IntArray, pd.Series[Any]]:
     """Return for each row the code of its name (−1: none), and the distinct names as text."""
+    check_no_bytes(table.name, column)
     try:
         codes, distinct = pd.factorize(column)
     except TypeError as error:  # lists cannot be compared

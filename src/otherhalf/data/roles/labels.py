@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from otherhalf.data.columns.cells import GAP_WORDS
-from otherhalf.data.files.table import Table
+from otherhalf.data.files.table import Table, check_no_bytes
 from otherhalf.data.notes import counted, listing
 from otherhalf.errors import InputError
 from otherhalf.system.arrays import UNKNOWN
@@ -33,6 +33,7 @@ def read_labels(table: Table, column: pd.Series[Any], notes: list[str]) -> tuple
         notes: A sentence is added here if −1 or the text NaN is among the labels, if a class looks like a
             word for "not known", and if classes differ only in capital letters.
     """
+    check_no_bytes(table.name, column)
     _note_texts(table, column, notes)
     labels = _numbers_or_text(table, column)
     known = labels.dropna().infer_objects()
