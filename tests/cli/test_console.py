@@ -42,6 +42,7 @@ def no_arguments(monkeypatch):
     [
         (None, 0, "otherhalf: note: a note\n"),
         (InputError("k must be an integer ≥ 1, not 0"), 2, "otherhalf: k must be an integer ≥ 1, not 0\n"),
+        (InputError("a\nb\x1b[2J.csv: gone"), 2, "otherhalf: a\\nb\\x1b[2J.csv: gone\n"),
         (RunsFailed("2 runs failed"), 1, "otherhalf: 2 runs failed\n"),
         (OSError(28, "No space left on device"), 1, "otherhalf: [Errno 28] No space left on device\n"),
         (KeyboardInterrupt(), 1, f"otherhalf: {console.STOPPED}\n"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from otherhalf.errors import InputError, RunsFailed
+from otherhalf.errors import InputError, RunsFailed, printable
 
 if TYPE_CHECKING:
     from otherhalf.training.loop import OnStep
@@ -88,13 +88,13 @@ def set_threads(threads: int | None) -> None:
 
 
 def say(text: str) -> None:
-    """Print a sentence on standard error."""
-    print(f"otherhalf: {text}", file=sys.stderr)
+    """Print a sentence on standard error, in one line."""
+    print(f"otherhalf: {printable(text)}", file=sys.stderr)
 
 
 def print_result(values: dict[str, Any], text: str, as_json: bool) -> None:
     """Print a result on standard output: as one JSON object, or as text."""
-    print(json.dumps(values) if as_json else text)
+    print(json.dumps(values) if as_json else printable(text, keep="\n"))
 
 
 def _leave(status: int, message: str) -> NoReturn:

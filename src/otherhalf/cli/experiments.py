@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from otherhalf.cli.options import Device, Json, Kind, OpenGraph, takes_data
-from otherhalf.errors import InputError
+from otherhalf.errors import InputError, printable
 
 if TYPE_CHECKING:
     from otherhalf.experiments.table import Table
@@ -292,7 +292,9 @@ def _finish(
             # A column that does not fit would lose its last digits, so the terminal must break the line.
             needed = console.measure(drawn, options=console.options.update(max_width=WIDEST)).maximum
             console.width = max(console.width, needed)
-            console.print(Text(title, style="bold"), soft_wrap=True)  # names in it must not be broken
+            console.print(
+                Text(printable(title), style="bold"), soft_wrap=True
+            )  # names in it must not be broken
             console.print(drawn)
     if workbench.failed:
         from otherhalf.experiments.workbench import failure

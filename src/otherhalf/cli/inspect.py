@@ -8,6 +8,7 @@ from typing import Any
 
 from otherhalf.cli.console import print_result
 from otherhalf.cli.options import Json, OpenGraph, takes_data
+from otherhalf.errors import printable
 
 _SHOWN = ("column", "kind", "gaps", "distinct", "becomes")
 
@@ -54,7 +55,8 @@ def _print_columns(rows: list[dict[str, Any]]) -> None:
     for name in _SHOWN:
         shown.add_column(name, justify="right" if name in ("gaps", "distinct") else "left")
     for row in rows:
-        shown.add_row(*(f"{row[name]:,}" if isinstance(row[name], int) else row[name] for name in _SHOWN))
+        cells = (f"{row[name]:,}" if isinstance(row[name], int) else row[name] for name in _SHOWN)
+        shown.add_row(*map(printable, cells))
     # A file or a pipe has no width to wrap at. Names with brackets are names, not styles.
     Console(width=None if sys.stdout.isatty() else 160, markup=False, emoji=False, highlight=False).print(
         shown

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
+from otherhalf.errors import printable
 from otherhalf.experiments.runner.job import Job, Outcome
 from otherhalf.experiments.runner.run import Estimates, Finished, Group, OnEvent, Planned, Started, group_of
 
@@ -122,7 +123,7 @@ class Progress:
             return ""
         width = len(str(self.total))
         rest = f" ({self._left()})" if self.done < self.total else ""
-        return (
+        return printable(
             f"[{self.done:{width}}/{self.total}] {self._name(event.job)}: {_result_text(event.outcome)}{rest}"
         )
 
@@ -144,7 +145,7 @@ class Progress:
                 continue
             mean = self.estimates.of_group(group)
             table.add_row(
-                f"{group[0]} {group[1]}" if self._several_tasks else group[1],
+                printable(f"{group[0]} {group[1]}" if self._several_tasks else group[1]),
                 group[2],
                 f"{row.done}/{row.total}",
                 str(row.running or ""),
