@@ -67,3 +67,17 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"t\.csv cannot be written \(broken\)"):
         write_table(path, TABLE)
     assert [file.read_text() for file in tmp_path.iterdir()] == ["old"]
+
+
+def test_no_cell_is_a_formula_to_a_spreadsheet(tmp_path):
+    cells = ["=1+1", "+cmd", "-x", "@SUM(A1)", "\t=1", "-5", "+1e3", "a=b", "", None]
+    table = pd.DataFrame({"=id": cells, "p": range(10)})
+    write_table(tmp_path / "plain.csv", table)
+    assert pd.read_csv(tmp_path / "plain.csv")["=id"][0] == "=1+1"
+    write_table(tmp_path / "safe.csv", table, spreadsheet_safe=True)
+    read = pd.read_csv(tmp_path / "safe.csv", dtype=str, keep_default_na=False)
+    assert list(read.columns) == ["'=id", "p"]
+    safe = ["'=1+1", "'+cmd", "'-x", "'@SUM(A1)", "'\t=1", "-5", "+1e3", "a=b", "", ""]
+    assert read["'=id"].tolist() == safe
+    write_table(tmp_path / "t.parquet", table, spreadsheet_safe=True)  # no spreadsheet reads formulas there
+    assert pd.read_parquet(tmp_path / "t.parquet")["=id"].tolist()[:-1] == cells[:-1]

@@ -195,3 +195,29 @@ def test_tensors(kind):
     assert again.classes == 4
     assert (again.baseline is None) == (kind == "extra")
     assert np.array_equal(again.probabilities(rows), forest.probabilities(rows))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("left", 0),  # a loop
+        ("right", 10**6),
+        ("right", -(10**6)),
+        ("roots", 10**6),
+        ("feature", -1),
+        ("column", 99),
+        ("column", -1),
+        ("starts", 5),
+        ("starts", 10**6),
+    ],
+)
+def test_trees_that_lead_nowhere_are_refused(name, value):
+    """Compiled code would follow them for ever, or out of the arrays."""
+    rows, codes = table()
+    tensors = fit_extra_trees(rows, codes, 4, 0, trees=2)[0].tensors()
+    changed = tensors[f"forest/{name}"].clone()
+    changed[0] = value
+    with pytest.raises(ValueError, match="its trees are no trees"):
+        Forest.from_tensors({**tensors, f"forest/{name}": changed})
+    with pytest.raises(ValueError, match="its trees are no trees"):
+        Forest.from_tensors({**tensors, f"forest/{name}": changed.double()})

@@ -1,9 +1,17 @@
 """Models on disk: what was saved comes back bit for bit, and damage is noticed and named."""
 
+import errno
+import functools
+import itertools
 import json
+import operator
+import os
 import pickle
+import random
 import shutil
-from contextlib import contextmanager
+import threading
+from collections import Counter
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -216,10 +224,24 @@ class TestDamaged:
         loaded = GOALClassifier.load(folder)
         assert np.array_equal(loaded.predict_proba(GRAPH), fitted.predict_proba(GRAPH))
 
-    @pytest.mark.parametrize("content", ["[]", "{}", '{"format_version": "1"}', "null"])
+    @pytest.mark.parametrize("content", ["{}", '{"format_version": "1"}', '{"format_version": true}'])
     def test_some_other_json(self, folder, content):
         (folder / MODEL_FILE).write_text(content)
         assert "model.json is not a model of otherhalf" in refusal(folder)
+
+    @pytest.mark.parametrize(
+        ("content", "reason"),
+        [
+            ("[]", "holds no JSON object"),
+            ("null", "holds no JSON object"),
+            ("[" * 100_000, "nested too deeply"),
+            ('{"a":' * 100_000, "nested too deeply"),
+            ('{"format_version": ' + "9" * 5000 + "}", "integer string conversion"),
+        ],
+    )
+    def test_json_that_no_model_has(self, folder, content, reason):
+        (folder / MODEL_FILE).write_text(content)
+        assert reason in refusal(folder)
 
     def test_description_missing(self, folder, tmp_path):
         (folder / MODEL_FILE).unlink()
@@ -229,6 +251,115 @@ class TestDamaged:
     def test_weights_of_another_shape(self, folder):
         edit(folder, lambda d: d["settings"]["goal"]["shape"].update(hidden=9))
         assert "do not fit the model described there" in refusal(folder)
+
+
+def paths(value, place=()):
+    """The place of every value in nested dictionaries and lists."""
+    if place:
+        yield place
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, part in items:
+        if not isinstance(name, int) or name == 0:  # the first of a list stands for all
+            yield from paths(part, (*place, name))
+
+
+class TestForged:
+    """Files with the right checksums that no version of this package has written."""
+
+    @pytest.mark.parametrize("name", ["../secret", "/etc/passwd", "sub/x.safetensors", "", 5, None, "a\0"])
+    def test_weights_of_another_folder(self, folder, name):
+        edit(folder, lambda d: d.update(weights=name))
+        assert "names no weights file of otherhalf" in refusal(folder)
+
+    def test_links_and_pipes(self, folder, tmp_path):
+        path = weights_of(folder)
+        path.rename(tmp_path / "elsewhere")
+        path.symlink_to(tmp_path / "elsewhere")
+        assert "is a link to a file outside its folder" in refusal(folder)
+        for name in (path.name, MODEL_FILE):
+            (folder / name).unlink()
+            os.mkfifo(folder / name)
+            assert f"{name} is not a file" in refusal(folder)
+
+    def test_missing_and_mistyped_fields(self, folder):
+        """Values of a description removed, and replaced by others: refused, or loaded."""
+        whole = json.loads((folder / MODEL_FILE).read_text())
+        outcomes = Counter()
+        others = ("removed", None, [], {}, "text", -1, 1e308, [[]], True)
+        changes = random.Random(0).sample(list(itertools.product(paths(whole), others)), 200)
+        for place, other in changes:
+            description = json.loads(json.dumps(whole))
+            target = functools.reduce(operator.getitem, place[:-1], description)
+            if other == "removed":
+                del target[place[-1]]
+            else:
+                target[place[-1]] = other
+            description["checksum"] = model_folder._checksum(description)
+            (folder / MODEL_FILE).write_text(json.dumps(description))
+            try:
+                GOALClassifier.load(folder)
+                outcomes["loaded"] += 1
+            except InputError:
+                outcomes["refused"] += 1
+        assert outcomes["refused"] > outcomes["loaded"]
+
+
+class TestTheUsersFiles:
+    def test_only_the_weights_of_the_older_model_are_removed(self, folder, other):
+        old = weights_of(folder).name
+        own = [f"weights-{'0' * 16}.safetensors", "weights-mine.safetensors", "notes.txt"]
+        for name in own:
+            (folder / name).write_text("precious")
+        other.save(folder)
+        named = json.loads((folder / MODEL_FILE).read_text())["weights"]
+        assert named != old
+        assert {path.name for path in folder.iterdir()} == {MODEL_FILE, named, *own}
+
+    def test_a_foreign_description_names_nothing_that_is_removed(self, tmp_path, other):
+        (tmp_path / "precious.txt").write_text("precious")
+        (tmp_path / "model").mkdir()
+        (tmp_path / "model" / MODEL_FILE).write_text(json.dumps({"weights": "../precious.txt"}))
+        other.save(tmp_path / "model")
+        assert (tmp_path / "precious.txt").read_text() == "precious"
+
+    def test_an_empty_path(self, fitted):
+        with pytest.raises(InputError, match="an empty path names nothing"):
+            fitted.save("")
+
+    def test_a_full_disk_leaves_the_older_model(self, folder, other, monkeypatch):
+        before = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+        def full(*_, **__):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        for write in ("write_text", "write_bytes"):
+            monkeypatch.setattr(Path, write, full)
+            with pytest.raises(InputError, match=r"cannot be written .*: free some space"):
+                other.save(folder)
+            monkeypatch.undo()
+            assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+    def test_saves_at_the_same_time(self, fitted, other, tmp_path):
+        wrong = []
+
+        def save_often(model):
+            try:
+                for _ in range(10):
+                    model.save(tmp_path)
+            except BaseException as error:
+                wrong.append(error)
+
+        threads = [threading.Thread(target=save_often, args=(model,)) for model in (fitted, other)]
+        for thread in threads:
+            thread.start()
+        for _ in range(5):
+            with suppress(InputError):
+                GOALClassifier.load(tmp_path)
+        for thread in threads:
+            thread.join()
+        assert wrong == []
+        assert GOALClassifier.load(tmp_path).seed in (0, 1)
+        assert len(list(tmp_path.iterdir())) == 2
 
 
 class Trap:

@@ -49,6 +49,11 @@ def same_outcome(one, two):
     assert results[0] == results[1]
 
 
+def contents(folder):
+    """The files of a folder, without those of a fit that runs."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
 class Killed(BaseException):
     """Stands for a kill: nothing may catch it."""
 
@@ -125,7 +130,8 @@ class TestFinished:
         assert f"half.csv ({len(table):,} edges of the missing half)." in summary(result)
 
     def test_a_very_large_half_is_not_written_and_an_old_one_removed(self, tmp_path, monkeypatch):
-        (tmp_path / "half.csv").write_text("of an earlier fit")
+        fit_into(quick(epochs=1), GRAPH, SPLIT, tmp_path)
+        assert (tmp_path / "half.csv").exists()
         monkeypatch.setattr("otherhalf.estimators.run_folder.MOST_HALF_ROWS", 10)
         result = fit_into(quick(epochs=1), GRAPH, SPLIT, tmp_path)
         assert result["half_rows"] is None
@@ -141,7 +147,7 @@ class TestFinished:
 
     def test_without_a_folder_the_result_is_the_same(self, finished):
         alone = fit_into(quick(), GRAPH, SPLIT, None)
-        assert set(finished[1]) - set(alone) == {"out", "half_rows", "run"}
+        assert set(finished[1]) - set(alone) == {"out", "half_rows", "weights", "run", "threads"}
         for key in ("test_accuracy", "val_accuracy", "coefficients", "fingerprint", "ks"):
             assert alone[key] == finished[1][key]
 
@@ -275,7 +281,7 @@ class TestKilled:
     def test_other_data_or_seed_is_refused(self, tmp_path):
         killed_fit(quick(), tmp_path, "encoder-mlp", 3)
         for model, graph in ((quick(seed=1), GRAPH), (quick(), replace(GRAPH, x=GRAPH.x + 1))):
-            with pytest.raises(InputError, match="belongs to a run with other data, settings or seed"):
+            with pytest.raises(InputError, match="a stopped fit with other data, settings or seed"):
                 fit_into(model, graph, SPLIT, tmp_path, resume=True)
 
     def test_without_resume_it_starts_anew(self, finished, tmp_path):
@@ -285,10 +291,43 @@ class TestKilled:
         assert steps[0][:2] == ("encoder-mlp", 1)
         same_outcome(tmp_path, finished[0])
 
-    def test_an_old_result_is_gone_once_a_new_fit_has_begun(self, tmp_path):
+    def test_the_old_fit_stays_whole_until_the_new_one_is(self, finished, tmp_path):
+        fit_into(quick(seed=1, epochs=1), GRAPH, SPLIT, tmp_path)
+        old = contents(tmp_path)
+        killed_fit(quick(), tmp_path, "encoder-mlp", 3)
+        assert contents(tmp_path) == old
+        killed_fit(quick(), tmp_path, "classifier", 5, resume=True)
+        assert contents(tmp_path) == old
+        fit_into(quick(), GRAPH, SPLIT, tmp_path, resume=True)
+        same_outcome(tmp_path, finished[0])
+        assert {path.name for path in tmp_path.iterdir()} == FILES | {weights(tmp_path)[0]}
+
+    def test_what_is_refused_late_leaves_the_old_fit(self, tmp_path):
         fit_into(quick(epochs=1), GRAPH, SPLIT, tmp_path)
-        killed_fit(quick(seed=1), tmp_path, "encoder-mlp", 1)
-        assert not (tmp_path / "result.json").exists()
+        old = contents(tmp_path)
+        huge = replace(GRAPH, x=GRAPH.x * np.float32(3e37))
+        with pytest.raises(InputError, match="loss is not finite"):
+            fit_into(quick(scaling="none"), huge, SPLIT, tmp_path)
+        with pytest.raises(InputError, match="less than 2⁶⁴"):
+            fit_into(quick(seed=2**64), GRAPH, SPLIT, tmp_path)
+        assert contents(tmp_path) == old
+
+    def test_another_number_of_threads_is_refused(self, tmp_path):
+        killed_fit(quick(), tmp_path, "encoder-mlp", 3)
+        before = torch.get_num_threads()
+        torch.set_num_threads(before + 1)
+        try:
+            with pytest.raises(InputError, match=f"continue it with --threads {before}, or start without"):
+                fit_into(quick(), GRAPH, SPLIT, tmp_path, resume=True)
+        finally:
+            torch.set_num_threads(before)
+        fit_into(quick(), GRAPH, SPLIT, tmp_path, resume=True)
+        torch.set_num_threads(before + 1)
+        try:
+            with pytest.raises(InputError, match=f"result.json is of a fit with {before} thread"):
+                fit_into(quick(), GRAPH, SPLIT, tmp_path, resume=True)
+        finally:
+            torch.set_num_threads(before)
 
 
 class TestTheUsersFolder:
@@ -361,9 +400,9 @@ def test_sigkill(tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     for stage in ("race-appnp-0", "race-gcn-0"):
         process = command("fit", data, "--fast", "--out", str(killed), "--resume", "--json")
-        awaited = killed / "checkpoints" / f"{stage}.safetensors"
+        awaited = f"checkpoints/run-*/{stage}.safetensors"
         deadline = time.monotonic() + 120
-        while process.poll() is None and not awaited.exists():
+        while process.poll() is None and not any(killed.glob(awaited)):
             assert time.monotonic() < deadline, f"no checkpoint of the stage {stage}"
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)

@@ -69,6 +69,31 @@ def test_a_kill_in_mid_write_leaves_the_old_file(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code, str(path)], check=False)
     assert done.returncode == -signal.SIGKILL
     assert path.read_text() == "old"
+    assert len(list(tmp_path.iterdir())) == 2  # with what it had written of the new one
+    with atomic_write(tmp_path / "another.json") as temporary:
+        temporary.touch()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "another.json"]
+
+
+def test_only_temporary_files_of_dead_processes_are_removed(tmp_path: Path) -> None:
+    names = [".a.txt", ".a.otherhalf-backup.txt", "a.otherhalf-01234567.txt", ".a.0123abcd.txt"]
+    for name in names:
+        (tmp_path / name).write_text("the user's own")
+    (tmp_path / ".a.otherhalf-01234567.txt").write_text("of a dead process")
+    (tmp_path / "link").write_text("the user's own")
+    (tmp_path / ".l.otherhalf-01234567.txt").symlink_to("link")
+    with atomic_write(tmp_path / "one.txt") as first, atomic_write(tmp_path / "two.txt") as second:
+        first.write_text("one")  # neither removes the file of the other
+        second.write_text("two")
+    left = {*names, "one.txt", "two.txt", "link", ".l.otherhalf-01234567.txt"}
+    assert {path.name for path in tmp_path.iterdir()} == left
+
+
+def test_a_name_as_long_as_a_name_can_be(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 251 + ".txt")
+    with atomic_write(path) as temporary:
+        temporary.write_text("complete")
+    assert path.read_text() == "complete"
 
 
 def test_a_good_place_is_left_empty(tmp_path: Path) -> None:

@@ -1,14 +1,16 @@
 """The file of a training's state: what it holds, and which files are refused."""
 
 import json
+import os
 
 import pytest
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
+from safetensors.torch import load, save, save_file
 from torch import nn
 
 from otherhalf.errors import InputError
+from otherhalf.training import checkpoint as checkpoint_module
 from otherhalf.training.checkpoint import Checkpoint, History
 
 HISTORY = History(losses=[2.0, 1.0], scores=[[0.5, -2.0], [0.75, -1.0]], best_epoch=1)
@@ -114,3 +116,78 @@ def test_a_foreign_safetensors_file_is_refused(tmp_path):
     checkpoint = Checkpoint(tmp_path / "state.safetensors", "run")
     save_file({"weights": torch.ones(3)}, checkpoint.path)
     assert "belongs to a run" in refused(checkpoint)
+
+
+def edited(checkpoint, change=lambda tensors, metadata: None):
+    """Change a checkpoint and give it the checksum that belongs to it, as a forger would."""
+    content = checkpoint.path.read_bytes()
+    tensors, metadata = load(content), checkpoint_module._metadata(content)
+    change(tensors, metadata)
+    metadata["checksum"] = checkpoint_module._checksum(metadata, tensors)
+    checkpoint.path.write_bytes(save(tensors, metadata=metadata))
+
+
+def test_one_altered_bit_is_noticed(tmp_path):
+    checkpoint = saved(tmp_path / "state.safetensors")
+    content = bytearray(checkpoint.path.read_bytes())
+    for place in (len(content) - 1, len(content) // 2):
+        altered = bytearray(content)
+        altered[place] ^= 1
+        checkpoint.path.write_bytes(altered)
+        assert "it was altered after it was written" in refused(checkpoint)
+
+
+def test_a_checkpoint_laid_out_again_is_accepted(tmp_path):
+    checkpoint = saved(tmp_path / "state.safetensors")
+    edited(checkpoint)
+    assert checkpoint.restore(*training())[1] == HISTORY
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        None,
+        [],
+        "text",
+        {"losses": 1},
+        {"losses": ["a"]},
+        {"scores": [1.0]},
+        {"best_epoch": 2, "scores": [[1.0]]},
+        {"best_epoch": "0"},
+        {"best_epoch": True},
+        {"done": 1},
+        {"unknown": 1},
+    ],
+)
+def test_a_history_that_cannot_be_one(tmp_path, history):
+    checkpoint = saved(tmp_path / "state.safetensors")
+    edited(checkpoint, lambda tensors, metadata: metadata.update(history=json.dumps(history)))
+    assert "cannot be read" in refused(checkpoint)
+
+
+@pytest.mark.parametrize("name", ["rng", "model/0.weight", "best/0.weight"])
+def test_missing_or_misshapen_tensors(tmp_path, name):
+    checkpoint = saved(tmp_path / "state.safetensors")
+    edited(checkpoint, lambda tensors, metadata: tensors.update({name: torch.zeros(1)}))
+    assert "cannot be read" in refused(checkpoint)
+    edited(checkpoint, lambda tensors, metadata: tensors.pop(name))
+    assert "cannot be read" in refused(checkpoint)
+
+
+def test_another_number_of_threads_is_refused(tmp_path):
+    checkpoint = saved(tmp_path / "state.safetensors")
+    edited(checkpoint, lambda tensors, metadata: metadata.update(threads="4096"))
+    assert "is of a fit with 4096 thread(s)" in refused(checkpoint)
+    assert "continue it with --threads 4096" in refused(checkpoint)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX file rights")
+def test_it_has_the_rights_of_any_new_file(tmp_path):
+    (tmp_path / "plain").touch()
+    path = saved(tmp_path / "state.safetensors").path
+    assert path.stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "state.safetensors")
+    assert "is not a file" in refused(Checkpoint(tmp_path / "state.safetensors", "run"))

@@ -43,7 +43,7 @@ def check_half_file(path: str | Path, graph: Graph) -> None:
         )
 
 
-def write_edges(path: str | Path, half: MissingHalf, graph: Graph) -> int:
+def write_edges(path: str | Path, half: MissingHalf, graph: Graph, *, spreadsheet_safe: bool = False) -> int:
     """Write the edges of a missing half (:func:`edge_table`) as CSV, Parquet or GraphML; return their number.
 
     Args:
@@ -51,6 +51,8 @@ def write_edges(path: str | Path, half: MissingHalf, graph: Graph) -> int:
             or not at all.
         half: The missing half.
         graph: The graph that it was found for; its ids name the nodes.
+        spreadsheet_safe: Whether no cell may be a formula to a spreadsheet
+            (:func:`~otherhalf.data.table_writer.write_table`).
     """
     check_half_file(path, graph)
     table = edge_table(half, graph)
@@ -58,7 +60,7 @@ def write_edges(path: str | Path, half: MissingHalf, graph: Graph) -> int:
         ends, attributes = _edges(half)
         write_graphml(path, graph, ends, attributes, directed=half.weights is not None)
     else:
-        write_table(path, table)
+        write_table(path, table, spreadsheet_safe=spreadsheet_safe)
     return len(table)
 
 

@@ -120,9 +120,13 @@ class MissingHalf(Frozen):
         """
         return edge_table(self, graph)
 
-    def to_table(self, path: str | Path, graph: Graph) -> int:
-        """Write the edges of :meth:`to_frame` to a CSV, Parquet or GraphML file; return their number."""
-        return write_edges(path, self, graph)
+    def to_table(self, path: str | Path, graph: Graph, *, spreadsheet_safe: bool = False) -> int:
+        """Write the edges of :meth:`to_frame` to a CSV, Parquet or GraphML file; return their number.
+
+        With ``spreadsheet_safe``, no cell is a formula to a spreadsheet
+        (:func:`~otherhalf.data.table_writer.write_table`).
+        """
+        return write_edges(path, self, graph, spreadsheet_safe=spreadsheet_safe)
 
     def to_npz(self, path: str | Path) -> None:
         """Write the missing half to an npz file, which :meth:`from_npz` reads."""

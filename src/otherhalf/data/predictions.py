@@ -25,6 +25,7 @@ def write_predictions(
     split: Split | None = None,
     sets: Sequence[str] | None = None,
     nodes: Any = None,
+    spreadsheet_safe: bool = False,
 ) -> None:
     """Write one row per node: ``id``, ``prediction``, ``confidence`` and ``p_<class>`` for every class.
 
@@ -42,6 +43,8 @@ def write_predictions(
         split: The split of the fit.
         sets: ``[N]`` prediction sets as text.
         nodes: Indices or mask of the only nodes to write, in the order of the graph; default: all.
+        spreadsheet_safe: Whether no cell may be a formula to a spreadsheet
+            (:func:`~otherhalf.data.table_writer.write_table`).
     """
     labels, probabilities, classes = np.asarray(labels), np.asarray(probabilities), np.asarray(classes)
     n, count = graph.num_nodes, len(classes)
@@ -69,7 +72,7 @@ def write_predictions(
     table = pd.DataFrame({id_name: graph.node_names(), **columns})
     if nodes is not None:
         table = table.iloc[np.sort(checked_indices("nodes", nodes))]
-    write_table(path, table)
+    write_table(path, table, spreadsheet_safe=spreadsheet_safe)
 
 
 def _known_columns(graph: Graph, split: Split | None) -> dict[str, Any]:

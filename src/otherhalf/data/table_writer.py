@@ -2,6 +2,7 @@
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -9,6 +10,9 @@ from otherhalf.data.table_files import PARQUET, SEPARATORS
 from otherhalf.errors import InputError
 from otherhalf.system.atomic import atomic_write, check_place
 from otherhalf.system.paths import user_path
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""What a cell begins with that a spreadsheet may compute; it skips a tab or a line end."""
 
 
 def check_table_file(path: str | Path) -> str:
@@ -32,10 +36,16 @@ def check_table_file(path: str | Path) -> str:
     return ending
 
 
-def write_table(path: str | Path, table: pd.DataFrame) -> None:
-    """Write a table, completely or not at all: ``.csv``, ``.tsv`` (also ``.gz``) or ``.parquet``."""
+def write_table(path: str | Path, table: pd.DataFrame, *, spreadsheet_safe: bool = False) -> None:
+    """Write a table, completely or not at all: ``.csv``, ``.tsv`` (also ``.gz``) or ``.parquet``.
+
+    A spreadsheet takes text that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and computes it.
+    With ``spreadsheet_safe`` such text, unless it is a number, has an apostrophe before it in CSV files.
+    """
     path = user_path(path)
     ending = check_table_file(path)
+    if spreadsheet_safe and ending in SEPARATORS:
+        table = table.map(_without_formula).rename(columns=_without_formula)
     try:
         with atomic_write(path) as temporary:
             if ending in SEPARATORS:
@@ -46,3 +56,14 @@ def write_table(path: str | Path, table: pd.DataFrame) -> None:
         raise InputError(
             f"{path} cannot be written ({error.strerror or error}): choose another folder"
         ) from error
+
+
+def _without_formula(cell: Any) -> Any:
+    """Return a cell so that a spreadsheet takes it for text or a number, never for a formula."""
+    if not isinstance(cell, str) or not cell.startswith(FORMULA_STARTS):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell

@@ -16,22 +16,25 @@ from torch import Tensor, nn
 from otherhalf.data.entries import catalogue_name
 from otherhalf.data.reading import Reading, check_same_features
 from otherhalf.errors import InputError
+from otherhalf.estimators import model_folder
 from otherhalf.estimators.feature_names import in_order_of
 from otherhalf.estimators.feature_range import check_range
 from otherhalf.estimators.fitted_on import FittedOn
 from otherhalf.estimators.from_probabilities import FromProbabilities
 from otherhalf.estimators.given import GraphLike, default_split, read_given
 from otherhalf.estimators.held_out import HeldOut
-from otherhalf.estimators.model_folder import load_weights, read_folder, write_folder
 from otherhalf.estimators.model_html import InNotebook
 from otherhalf.estimators.new_nodes import KnownNodes
+from otherhalf.estimators.settings import check_settings
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.inputs import Scaling, check_scaling
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.device import usable_device
 from otherhalf.system.fields import from_dict, json_number, to_dict
+from otherhalf.system.paths import user_path
 from otherhalf.system.probabilities import check_probabilities
+from otherhalf.system.typed import typed
 from otherhalf.system.version import VERSION
 from otherhalf.training.checkpoint import History
 from otherhalf.training.class_weights import by_name, class_weights
@@ -260,31 +263,39 @@ class NodeClassifier(FromProbabilities, FittedOn, InNotebook, ClassifierMixin, B
         tensors |= {} if self.reading_ is None else self.reading_.tensors()
         for name, module in self._parts().items():
             tensors |= {f"{name}/{key}": value for key, value in module.state_dict().items()}
-        write_folder(Path(path), type(self).__name__, content, tensors)
+        model_folder.write_folder(user_path(path), type(self).__name__, content, tensors)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a model written by :meth:`save`; raise InputError if a file was altered or cut short."""
-        folder = Path(path)
-        description, tensors = read_folder(folder, cls.__name__)
+        folder = user_path(path)
+        description, tensors = model_folder.read_folder(folder, cls.__name__)
+        with model_folder.damage_refused(folder, cls.__name__):
+            model = cls._described(description, tensors)
+            for name, module in model._parts().items():
+                model_folder.load_weights(module, name, tensors, folder)
+        return model
+
+    @classmethod
+    def _described(cls, description: dict[str, Any], tensors: dict[str, Tensor]) -> Self:
+        """Return the model of a folder, with untrained modules."""
         given = {name: value for name, value in description["parameters"].items() if value is not None}
         model = cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in given.items()})
         model.settings_ = from_dict(cls.settings_type, description["settings"])
-        model.classes_ = np.asarray(description["classes"])
+        check_settings(model.settings_)
+        model.classes_ = model_folder.read_classes(description["classes"])
         history = description["history"]
         if "losses" in history:  # a baseline's, written before every stage had a name
             history = {"classifier": history}
-        model.history_ = {stage: History(**values) for stage, values in history.items()}
-        model.seconds_ = description["seconds"]
+        model.history_ = {stage: History.from_dict(values) for stage, values in history.items()}
+        model.seconds_ = {str(stage): float(value) for stage, value in description["seconds"].items()}
         asked = MetricChoice(model.metric, "")  # all that older versions wrote
-        model.metric_choice_ = MetricChoice(**description.get("metric_choice", vars(asked)))
+        model.metric_choice_ = typed(MetricChoice, description.get("metric_choice", vars(asked)))
         model._held_out = HeldOut.restore(description.get("held_out"), tensors)
         model.reading_ = Reading.from_parts(description.get("reading"), tensors)
         model._known = KnownNodes.from_dict(description["known"])
         model._scaling = Scaling.from_tensors(description["scaling"], tensors)
         model._restore(description, tensors)
-        for name, module in model._parts().items():
-            load_weights(module, name, tensors, folder)
         return model
 
     def _parameters(self) -> dict[str, Any]:

@@ -18,11 +18,12 @@ from otherhalf.estimators.blend import blended, choose_share
 from otherhalf.estimators.ensemble import LeaderboardRow
 from otherhalf.estimators.presets import resolve_architecture
 from otherhalf.estimators.settings import GOALSettings, Settings
-from otherhalf.estimators.way import Outcome, Way, half_description
+from otherhalf.estimators.way import Outcome, Way, half_description, restored_half
 from otherhalf.nn.goal import GOAL
 from otherhalf.nn.models.registry import build, resolve_options
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
+from otherhalf.system.typed import typed
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import seeded
 from otherhalf.training.metrics import metric_named
@@ -107,18 +108,18 @@ class EmbeddingWay(Way):
     ) -> EmbeddingWay:
         """Return the way that was saved, with untrained modules."""
         saved = description["missing_half"]
-        half = MissingHalf(pairs=tensors["half/pairs"].numpy().astype(np.int64), **saved)
+        half = restored_half(saved, tensors, sizes[2])
         chosen = settings.complement
         options = resolve_options(half.encoder, chosen.encoder.own_options)
         module = build(half.encoder, *sizes, chosen.encoder.architecture, options)
         head = Head(tensors["head/layers.0.weight"].shape[1], chosen.head)
         encoder = Encoder(half.encoder, module, histories["encoder"])
-        board = [LeaderboardRow(**row) for row in description.get("leaderboard", [])]
+        board = [typed(LeaderboardRow, row) for row in description.get("leaderboard", [])]
         return cls(
             Embedding(encoder, head, histories["head"]),
             half,
             build_goal(sizes, settings.goal),
-            description["encoder_share"],
+            float(description["encoder_share"]),
             board,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -94,7 +94,38 @@ class Forest:
             for item in fields(cls)
             if f"forest/{item.name}" in tensors
         }
-        return cls(**{"baseline": None, **parts, "classes": int(parts["classes"])})
+        forest = cls(**{"baseline": None, **parts, "classes": int(parts["classes"])})
+        forest._check()
+        return forest
+
+    def _check(self) -> None:
+        """Raise ValueError if a tree has a loop or leads out of its arrays: compiled code would follow it."""
+        inner, leaves = len(self.feature), len(self.starts) - 1
+        sizes = [len(each) for each in (self.feature, self.threshold, self.left, self.right)]
+        children = np.concatenate([self.left, self.right])
+        parents = np.tile(np.arange(inner), 2)
+        ends = np.concatenate([children, self.roots])
+        steps = np.diff(self.starts)
+        right = (
+            len(set(sizes)) == 1
+            and len(self.column) == len(self.value)
+            and all(self._dtypes())
+            and ((children < 0) | (children > parents)).all()  # a child comes after its parent
+            and ((ends < inner) & (ends >= -leaves)).all()
+            and (self.feature >= 0).all()
+            and (steps >= 0).all()
+            and (self.starts[0], self.starts[-1]) == (0, len(self.column))
+            and ((self.column >= 0) & (self.column < self.classes)).all()
+            and (self.baseline is None or self.baseline.shape == (self.classes,))
+        )
+        if not right:
+            raise ValueError("its trees are no trees")
+
+    def _dtypes(self) -> Iterator[bool]:
+        indices = (self.feature, self.left, self.right, self.roots, self.starts, self.column)
+        yield from (each.ndim == 1 and each.dtype == np.int32 for each in indices)
+        yield self.threshold.ndim == 1 and self.threshold.dtype == np.float64
+        yield self.value.ndim == 1 and self.value.dtype.kind == "f"
 
 
 @compiled(

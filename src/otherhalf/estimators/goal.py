@@ -27,6 +27,7 @@ from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.fields import one_of
 from otherhalf.system.seeds import generator
+from otherhalf.system.typed import typed
 from otherhalf.training.class_weights import ClassWeight
 from otherhalf.training.supervised import Supervision
 
@@ -236,4 +237,7 @@ def _diagnosis(values: dict[str, Any]) -> Diagnosis:
     """Return the diagnosis that was written as lists."""
     arrays = {name: np.asarray(values[name]) for name in ("bin_edges", "connected", "random")}
     intervals = {name: bounds and tuple(bounds) for name, bounds in values["intervals"].items()}
-    return Diagnosis(**{**values, **arrays, "intervals": intervals, "ks_draws": tuple(values["ks_draws"])})
+    draws = tuple(values["ks_draws"])
+    diagnosis = typed(Diagnosis, {**values, **arrays, "intervals": intervals, "ks_draws": draws})
+    str(diagnosis)  # raises what a missing measure raises
+    return diagnosis

@@ -13,6 +13,7 @@ from otherhalf.errors import InputError
 from otherhalf.estimators.conformal import Calibration
 from otherhalf.estimators.decision import Decision
 from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.system.typed import typed
 
 SCORES = "held_out/scores"
 
@@ -51,7 +52,7 @@ class HeldOut:
         if values is None or SCORES not in tensors:
             return None
         decision = values["decision"]
-        return cls(decision and Decision(**decision), Calibration(tensors[SCORES].numpy()))
+        return cls(decision and typed(Decision, decision), Calibration(tensors[SCORES].numpy()))
 
 
 def kept(held_out: HeldOut | None, wanted: str) -> HeldOut:

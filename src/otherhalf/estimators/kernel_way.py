@@ -24,11 +24,12 @@ from otherhalf.estimators.members.trees import TreesMember
 from otherhalf.estimators.members.view import TrainingLabels
 from otherhalf.estimators.mixture import Mixture
 from otherhalf.estimators.settings import Settings
-from otherhalf.estimators.way import Outcome, Way, half_description
+from otherhalf.estimators.way import Outcome, Way, half_description, restored_half, saved_indices
 from otherhalf.nn.inputs import Scaling
 from otherhalf.nn.magnitudes import MagnitudeScaling
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
+from otherhalf.system.typed import typed
 from otherhalf.training.supervised import Supervision
 
 MEMBERS: dict[str, type[Member]] = {
@@ -144,7 +145,9 @@ class KernelWay(Way):
     ) -> KernelWay:
         """Return the way that was saved, with untrained modules."""
         features, classes, known = sizes
-        labels = TrainingLabels(_int64(tensors["labels/nodes"]), _int64(tensors["labels/codes"]), classes)
+        nodes = saved_indices(tensors, "labels/nodes", known)
+        codes = saved_indices(tensors, "labels/codes", classes)
+        labels = TrainingLabels(nodes, codes, classes)
         magnitudes = MagnitudeScaling.from_tensors(tensors) if "magnitudes/mean" in tensors else None
         made_for = (features + (0 if magnitudes is None else 2), classes, known)
         members = {}
@@ -153,8 +156,10 @@ class KernelWay(Way):
             members[saved["name"]] = MEMBERS[saved["kind"]].restore(saved["name"], made_for, saved, own)
         half = description["missing_half"]
         if half is not None:
-            pairs, weights = _int64(tensors["half/pairs"]), tensors["half/weights"].numpy()
-            half = MissingHalf(pairs=pairs, weights=weights, **half)
+            half = restored_half(half, tensors, known, tensors["half/weights"].numpy())
+        mixture = typed(Mixture, description["mixture"])
+        if not mixture.weights or not mixture.weights.keys() <= members.keys() & mixture.temperatures.keys():
+            raise ValueError("its mixture names members that it does not have")
         return cls(
             Ensemble(
                 labels,
@@ -163,8 +168,8 @@ class KernelWay(Way):
                 half,
                 magnitudes,
                 members,
-                Mixture(**description["mixture"]),
-                [LeaderboardRow(**row) for row in description["leaderboard"]],
+                mixture,
+                [typed(LeaderboardRow, row) for row in description["leaderboard"]],
                 description["reads_labels"],
             )
         )
@@ -179,11 +184,11 @@ def _spread(
 ) -> Spread | None:
     if saved is None:
         return None
-    candidates = _int64(tensors["spread/candidates"])
-    anchors = _int64(tensors["spread/anchors"])
+    candidates = saved_indices(tensors, "spread/candidates", known)
+    anchors = saved_indices(tensors, "spread/anchors", known)
     return Spread(
         Basis.from_tensors(known, scaling, tensors),
-        tuple(Kernel(**kernel) for kernel in saved["kernels"]),
+        tuple(typed(Kernel, kernel) for kernel in saved["kernels"]),
         saved["ridge"],
         labels.nodes,
         candidates if np.array_equal(anchors, candidates) else anchors,
@@ -207,7 +212,3 @@ def fit_kernel_way(
 def _int32(values: Any) -> Tensor:
     # Half the space; a graph that one machine holds has fewer than 2³¹ nodes.
     return torch.from_numpy(np.asarray(values).astype(np.int32))
-
-
-def _int64(values: Tensor) -> Any:
-    return values.numpy().astype(np.int64)

@@ -13,6 +13,7 @@ from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.system.arrays import IntArray
 from otherhalf.system.relations import RelationGroups
+from otherhalf.system.typed import typed
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,10 @@ class KnownNodes:
     def from_dict(cls, saved: dict[str, Any]) -> KnownNodes:
         """Return what :meth:`to_dict` was called on, after JSON has made lists of tuples."""
         values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in saved.items()}
-        return cls(**values)
+        known = typed(cls, values)
+        if known.count < 1 or known.features < 0 or (known.ids is not None and len(known.ids) != known.count):
+            raise ValueError("its known nodes are not as many as it says")
+        return known
 
     def known_first(self, graph: Graph) -> tuple[Graph, IntArray]:
         """Return the graph with the known nodes first, in the order of the fit, and each node's old place.

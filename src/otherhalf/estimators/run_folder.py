@@ -2,36 +2,38 @@
 
 import hashlib
 import json
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from otherhalf.data.predictions import write_predictions
 from otherhalf.diagnosis.sentences import adjective
 from otherhalf.diagnosis.verdict import opposite
-from otherhalf.errors import InputError
 from otherhalf.estimators.evaluation import Evaluation, class_shares
 from otherhalf.estimators.goal import GOALClassifier
+from otherhalf.estimators.model_folder import weights_of
+from otherhalf.estimators.run_files import (
+    HALF_FILE,
+    PREDICTIONS_FILE,
+    RESULT_FILE,
+    RunFiles,
+    complete_earlier,
+)
 from otherhalf.estimators.simple_rows import simple_lines, simple_rows
 from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import FloatArray
-from otherhalf.system.atomic import atomic_write, check_folder
+from otherhalf.system.atomic import atomic_write
 from otherhalf.system.fields import json_number
+from otherhalf.system.locks import folder_lock
+from otherhalf.system.paths import user_path
 from otherhalf.system.process import peak_memory_mb
 from otherhalf.training.loop import OnStep
 from otherhalf.training.metrics import METRICS, score
 
-RESULT_FILE = "result.json"
-PREDICTIONS_FILE = "predictions.csv"
-HALF_FILE = "half.csv"
 MOST_HALF_ROWS = 1_000_000
 """Most edges of a missing half that are written beside the model: about 50 MB as CSV."""
-
-CHECKPOINTS = "checkpoints"
-STAGES = ("encoder-*", "head", "classifier", "race-*", "member-*", "again-*")
-"""Names of the checkpoints of a fit."""
 
 
 def fit_into(
@@ -43,44 +45,61 @@ def fit_into(
     resume: bool = False,
     on_step: OnStep | None = None,
     simple: bool = False,
+    spreadsheet_safe: bool = False,
 ) -> dict[str, Any]:
     """Fit, score once on the test nodes, write everything to ``folder`` if one is given; return the result.
 
-    With ``resume``, a fit into the same folder that was stopped continues, and one that had finished is not
-    run again. With ``simple``, the result has the scores of simple models beside those of the fit.
+    An earlier fit in the folder is replaced when the new one is whole, and not before.
+
+    Args:
+        model: The estimator.
+        graph: The graph.
+        split: Its split.
+        folder: Where to write; None to write nothing.
+        resume: Whether to continue a fit into the same folder that was stopped, with the same number of
+            threads; one that had finished is not run again.
+        on_step: Progress callback (stage, done, total).
+        simple: Whether the result has the scores of simple models beside those of the fit.
+        spreadsheet_safe: Whether no cell of the tables is a formula to a spreadsheet
+            (:func:`~otherhalf.data.table_writer.write_table`).
     """
     if folder is None:
         model.fit(graph, split, on_step=on_step)
         return _result(model, graph, split, on_step, simple=simple)
     # Wrong input is noticed before anything in the folder is touched.
-    identity = _run_identity(model, graph, split)
     model.check_fit(graph, split)
-    check_folder(folder)
-    if resume:
-        earlier = _finished_result(folder, identity)
-        if earlier is not None:
+    folder = user_path(folder)
+    files = RunFiles(folder, _run_identity(model, graph, split, safe=spreadsheet_safe))
+    files.check()
+    with folder_lock(folder):
+        complete_earlier(folder)
+        if resume and (earlier := files.finished(summary)) is not None:
             return earlier
-    else:
-        # The old result is removed first: a run that is killed must not leave it beside a new, partial one.
-        (folder / RESULT_FILE).unlink(missing_ok=True)
-        _remove_checkpoints(folder)
-    model.fit(graph, split, checkpoints=folder / CHECKPOINTS, on_step=on_step)
-    probabilities = model.predict_proba(graph)
-    model.save(folder)
-    labels = model.classes_[probabilities.argmax(axis=1)]
-    write_predictions(
-        folder / PREDICTIONS_FILE,
-        graph,
-        labels,
-        probabilities,
-        model.classes_,
-        split=split,
-    )
-    written = {"out": str(folder), "half_rows": _write_half(model, graph, folder), "run": identity}
-    result = {**_result(model, graph, split, on_step, probabilities, simple=simple), **written}
-    with atomic_write(folder / RESULT_FILE) as temporary:
-        temporary.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    _remove_checkpoints(folder)
+        files.begin(anew=not resume)
+        model.fit(graph, split, checkpoints=files.state, on_step=on_step)
+        probabilities = model.predict_proba(graph)
+        place = files.empty_outcome()
+        model.save(place)
+        write_predictions(
+            place / PREDICTIONS_FILE,
+            graph,
+            model.classes_[probabilities.argmax(axis=1)],
+            probabilities,
+            model.classes_,
+            split=split,
+            spreadsheet_safe=spreadsheet_safe,
+        )
+        result = {
+            **_result(model, graph, split, on_step, probabilities, simple=simple),
+            "out": str(folder),
+            "half_rows": _write_half(model, graph, place, safe=spreadsheet_safe),
+            "weights": weights_of(place),
+            "run": files.identity,
+            "threads": torch.get_num_threads(),
+        }
+        with atomic_write(place / RESULT_FILE) as temporary:
+            temporary.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        files.publish()
     return result
 
 
@@ -244,16 +263,15 @@ def _leaderboard_lines(result: dict[str, Any]) -> list[str]:
     ]
 
 
-def _write_half(model: GOALClassifier, graph: Graph, folder: Path) -> int | None:
+def _write_half(model: GOALClassifier, graph: Graph, folder: Path, *, safe: bool) -> int | None:
     """Write the edges of the missing half, unless there is none or it is very large; return their number."""
-    half, path = model.missing_half_, folder / HALF_FILE
+    half = model.missing_half_
     if half is None or half.pairs.shape[1] > MOST_HALF_ROWS:
-        path.unlink(missing_ok=True)  # that of an earlier fit
         return None
-    return half.to_table(path, graph)
+    return half.to_table(folder / HALF_FILE, graph, spreadsheet_safe=safe)
 
 
-def _run_identity(model: GOALClassifier, graph: Graph, split: Split) -> str:
+def _run_identity(model: GOALClassifier, graph: Graph, split: Split, *, safe: bool) -> str:
     """Return a hash of everything that decides what a run writes: the fit, names, labels and test nodes.
 
     How tables were read is among it: the model keeps the names of their columns for ``predict``.
@@ -261,33 +279,7 @@ def _run_identity(model: GOALClassifier, graph: Graph, split: Split) -> str:
     digest = hashlib.sha256(model.run_identity(graph, split).encode())
     names = [graph.name, split.kind, graph.classes.tolist(), graph.node_names().tolist()]
     reading = [] if graph.reading is None else [graph.reading.to_dict()]
-    values = [*names, graph.fingerprint, split.test.tolist(), *reading]
+    cells = ["spreadsheet-safe"] if safe else []
+    values = [*names, graph.fingerprint, split.test.tolist(), *reading, *cells]
     digest.update(json.dumps(values, default=json_number).encode())
     return digest.hexdigest()
-
-
-def _remove_checkpoints(folder: Path) -> None:
-    """Remove the checkpoints only: the user may keep other files in a folder of that name."""
-    checkpoints = folder / CHECKPOINTS
-    for stage in STAGES:
-        # A kill during a write leaves a temporary file, whose name begins with a dot.
-        for file in (*checkpoints.glob(f"{stage}.safetensors"), *checkpoints.glob(f".{stage}.*.safetensors")):
-            file.unlink(missing_ok=True)
-    with suppress(OSError):  # not there, or not empty
-        checkpoints.rmdir()
-
-
-def _finished_result(folder: Path, identity: str) -> dict[str, Any] | None:
-    path = folder / RESULT_FILE
-    if not path.is_file():
-        return None
-    try:
-        result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(f"{path} is damaged ({error}): delete it, or start without --resume") from error
-    if result.get("run") != identity:
-        raise InputError(
-            f"{folder} holds a finished fit of other data, settings, seed or version: give another --out, "
-            "or drop --resume to replace it"
-        )
-    return result

@@ -6,13 +6,15 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from torch import Tensor, nn
 
-from otherhalf.complement.missing_half import MissingHalf
+from otherhalf.complement.missing_half import KINDS, MissingHalf
 from otherhalf.estimators.ensemble import LeaderboardRow
 from otherhalf.estimators.settings import Settings
 from otherhalf.nn.prepared import PreparedGraph
-from otherhalf.system.arrays import FloatArray
+from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.system.typed import typed
 from otherhalf.training.checkpoint import History
 
 HALF_FIELDS = ("num_nodes", "kind", "k", "candidates", "encoder", "seconds", "method", "words")
@@ -69,3 +71,27 @@ class Outcome:
 def half_description(half: MissingHalf) -> dict[str, Any]:
     """Return the JSON of a missing half; its arrays are tensors."""
     return {name: getattr(half, name) for name in HALF_FIELDS}
+
+
+def restored_half(
+    saved: dict[str, Any], tensors: dict[str, Tensor], known: int, weights: FloatArray | None = None
+) -> MissingHalf:
+    """Return the missing half that was written; raise ValueError or TypeError if it cannot be one."""
+    pairs = saved_indices(tensors, "half/pairs", known)
+    half = typed(MissingHalf, {**saved, "pairs": pairs, "weights": weights})
+    if half.num_nodes != known or half.kind not in KINDS or half.k < 1:
+        raise ValueError("its missing half is not that of its graph")
+    if pairs.ndim != 2 or len(pairs) != 2 or (weights is not None and weights.shape != pairs[0].shape):
+        raise ValueError("its missing half has no pairs")
+    return half
+
+
+def saved_indices(tensors: dict[str, Tensor], name: str, below: int) -> IntArray:
+    """Return saved numbers of nodes or classes; raise ValueError if one is out of range.
+
+    Compiled code does not look at where it reads, so a wrong number must not reach it.
+    """
+    values = tensors[name].numpy()
+    if values.dtype.kind != "i" or (values.size and not 0 <= values.min() <= values.max() < below):
+        raise ValueError(f"{name} has numbers that are not from 0 to {below - 1}")
+    return values.astype(np.int64)

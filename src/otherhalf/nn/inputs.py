@@ -13,6 +13,7 @@ from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.nn.ops.sparse import Features, SparseOperator
 from otherhalf.system.arrays import FloatArray, column_moments
+from otherhalf.system.fields import one_of
 
 DENSE_SHARE = 0.2
 """Sparse features with this share of nonzeros or more become dense. Both cost the same at about a third."""
@@ -93,7 +94,11 @@ class Scaling:
     def from_tensors(cls, kind: str, tensors: Mapping[str, torch.Tensor]) -> Scaling:
         """Return the scaling that :meth:`tensors` was called on."""
         parts = (tensors.get(f"scaling/{name}") for name in ("mean", "deviation"))
-        return cls(kind, *(None if part is None else part.numpy() for part in parts))
+        mean, deviation = (None if part is None else part.numpy() for part in parts)
+        one_of(*(each for each in SCALINGS if each != "auto")).check("scaling", kind)
+        if kind == "standard" and (mean is None or deviation is None or mean.shape != deviation.shape):
+            raise ValueError("it has no scale of its features")
+        return cls(kind, mean, deviation)
 
     def apply(self, x: FloatArray | sp.csr_matrix) -> FloatArray | sp.csr_matrix:
         """Return the scaled features."""

@@ -2,14 +2,24 @@
 
 import errno
 import os
+import re
+import secrets
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from otherhalf.errors import InputError
+from otherhalf.system.locks import remove_if_dead, take_lock
 
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+MARK = ".otherhalf-"
+TEMPORARY = re.compile(r"\..*" + re.escape(MARK) + r"[0-9a-f]{8}(\.[^.]*)?", re.DOTALL)
+"""Names of temporary files: nobody else has files with such names."""
+
+LONGEST_STEM = 40
+"""Most characters of a file's name in that of its temporary file: a name has 255 bytes at most."""
 
 
 def check_place(path: str | Path, endings: tuple[str, ...] = ()) -> None:
@@ -46,12 +56,19 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
 
     The folder is created if it is missing. The temporary name has the suffix of ``path``, because writers
     such as ``numpy.savez`` otherwise append their own. If the block raises, the temporary file is removed and
-    ``path`` stays as it was. Raise InputError if the disk is full.
+    ``path`` stays as it was. If the process is killed, the next write to the folder removes it. Raise
+    InputError if the disk is full.
     """
     path = Path(path)
+    with full_disk_refused(path), _temporary_file(path) as temporary:
+        yield temporary
+
+
+@contextmanager
+def full_disk_refused(path: str | Path) -> Iterator[None]:
+    """Raise InputError if the disk becomes full while ``path`` is written."""
     try:
-        with _temporary_file(path) as temporary:
-            yield temporary
+        yield
     except OSError as error:
         if error.errno in FULL_DISK:
             raise InputError(
@@ -63,20 +80,43 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
 @contextmanager
 def _temporary_file(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix, dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
+    _remove_debris(path.parent)
+    temporary, handle = _new_file(path)
     try:
-        # mkstemp makes private files; this one gets the permissions of any new file of the user.
-        temporary.chmod(0o666 & ~_umask())
         yield temporary
         _flush_to_disk(temporary)
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+    finally:
+        if handle is not None:
+            os.close(handle)
     if os.name == "posix":  # makes the new name durable too; Windows cannot open a folder
         _flush_to_disk(path.parent)
+
+
+def _new_file(path: Path) -> tuple[Path, int | None]:
+    """Make a locked file beside ``path``, with the permissions of any new file; return it and its handle."""
+    while True:
+        random = secrets.token_hex(4)
+        temporary = path.with_name(f".{path.stem[:LONGEST_STEM]}{MARK}{random}{path.suffix[:LONGEST_STEM]}")
+        handle = None if temporary.exists() else take_lock(temporary)
+        if handle is None:
+            continue
+        if os.name == "posix":
+            return temporary, handle
+        os.close(handle)  # Windows does not rename open files
+        return temporary, None
+
+
+def _remove_debris(folder: Path) -> None:
+    """Remove the temporary files of processes that were killed; those of living ones are locked."""
+    with os.scandir(folder) as entries:
+        names = [entry.name for entry in entries if MARK in entry.name]
+    for name in names:
+        if TEMPORARY.fullmatch(name):
+            remove_if_dead(folder / name)
 
 
 def _flush_to_disk(path: Path) -> None:
@@ -85,10 +125,3 @@ def _flush_to_disk(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _umask() -> int:
-    # The mask can only be read by setting it.
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -17,6 +17,8 @@ def usable_device(name: str) -> torch.device:
     import torch
 
     try:
+        if not isinstance(name, str):
+            raise RuntimeError("a device is a name")
         device = torch.device(name)
         torch.empty(1, device=device)
         # torch knows devices that make tensors but do not train (meta), or have no sparse products (mps).

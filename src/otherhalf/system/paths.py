@@ -7,6 +7,10 @@ from otherhalf.errors import InputError
 
 def user_path(text: str | Path) -> Path:
     """Return the path that a user wrote, with ``~`` and ``~name`` replaced by home folders."""
+    if str(text) == "":
+        raise InputError("an empty path names nothing: give a file or folder, or . for the present folder")
+    if "\0" in str(text):
+        raise InputError(f"{str(text)!r} has a null character, which no path has: leave it out")
     try:
         return Path(text).expanduser()
     except RuntimeError as error:

@@ -1,16 +1,21 @@
 """The state of a training on disk, so that an interrupted fit can continue."""
 
+import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors import SafetensorError
+from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from otherhalf.errors import InputError
 from otherhalf.system.atomic import atomic_write
+from otherhalf.system.own_files import read_own_file, reason_of
+
+FIX = "delete it and start without --resume"
 
 
 @dataclass
@@ -32,12 +37,25 @@ class History:
         """Score of the best epoch; empty before the first."""
         return self.scores[self.best_epoch] if self.best_epoch >= 0 else []
 
+    @classmethod
+    def from_dict(cls, values: Any) -> "History":
+        """Return the history that ``vars`` gave; raise ValueError or TypeError if it cannot be one."""
+        history = cls(**values)
+        rows = [history.losses, *history.scores]
+        if not all(isinstance(row, list) and all(map(_is_number, row)) for row in rows):
+            raise ValueError("its losses and scores are not lists of numbers")
+        best, done = history.best_epoch, history.done
+        if type(best) is not int or not -1 <= best < max(1, len(history.scores)) or type(done) is not bool:
+            raise ValueError("its best epoch is not one of its epochs")
+        return history
+
 
 @dataclass(frozen=True)
 class Checkpoint:
     """The file in which one stage of a training keeps its state.
 
-    ``owner`` identifies the run (data, settings, seed): the state of another run is never loaded.
+    ``owner`` identifies the run (data, settings, seed): the state of another run is never loaded, nor that of
+    a run with another number of threads, because sums in another order end in other digits.
     """
 
     path: Path
@@ -52,9 +70,17 @@ class Checkpoint:
         for index, state in optimizer.state_dict()["state"].items():
             tensors |= {f"adam/{index}/{k}": torch.as_tensor(v) for k, v in state.items()}
         tensors["rng"] = torch.get_rng_state()
-        metadata = {"owner": self.owner, "history": json.dumps(vars(history))}
+        tensors = {key: value.detach().cpu().contiguous().clone() for key, value in tensors.items()}
+        metadata = {
+            "owner": self.owner,
+            "threads": str(torch.get_num_threads()),
+            "history": json.dumps(vars(history)),
+        }
+        metadata["checksum"] = _checksum(metadata, tensors)
+        # Not save_file: that one writes to a file of its own, which a kill leaves behind.
+        content = save(tensors, metadata=metadata)
         with atomic_write(self.path) as temporary:
-            save_file({k: v.contiguous().clone() for k, v in tensors.items()}, temporary, metadata=metadata)
+            temporary.write_bytes(content)
 
     def restore(
         self, model: nn.Module, optimizer: torch.optim.Optimizer
@@ -62,27 +88,79 @@ class Checkpoint:
         """Load the state into model and optimizer; return the best weights and the history, or None."""
         if not self.path.exists():
             return None
+        content = read_own_file(self.path, FIX)
         try:
-            with safe_open(self.path, framework="pt") as file:
-                metadata = file.metadata() or {}  # None in a foreign file
-                tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
-        except (OSError, ValueError, RuntimeError, SafetensorError) as error:
+            return self._load(content, model, optimizer)
+        except InputError:
+            raise
+        except (ValueError, TypeError, KeyError, RuntimeError, SafetensorError) as error:
             raise InputError(
-                f"the checkpoint {self.path} cannot be read ({error}): delete it and start without --resume"
+                f"the checkpoint {self.path} cannot be read ({reason_of(error)}): {FIX}"
             ) from error
+
+    def _load(
+        self, content: bytes, model: nn.Module, optimizer: torch.optim.Optimizer
+    ) -> tuple[dict[str, Tensor], History]:
+        tensors, metadata = load(content), _metadata(content)
         if metadata.get("owner") != self.owner:
             raise InputError(
                 f"the checkpoint {self.path} belongs to a run with other data, settings or seed: "
                 "give the same ones, or start without --resume"
             )
-        model.load_state_dict(_under("model/", tensors))
+        if metadata["checksum"] != _checksum(metadata, tensors):
+            raise ValueError("it was altered after it was written")
+        check_threads(metadata["threads"], str(self.path))
+        history = History.from_dict(json.loads(metadata["history"]))
+        weights, best = _under("model/", tensors), _under("best/", tensors)
+        for found in (weights, best):
+            _check_weights(found, model)
         adam: dict[int, dict[str, Tensor]] = {}
         for key, value in _under("adam/", tensors).items():
             index, name = key.split("/")
             adam.setdefault(int(index), {})[name] = value
+        random = tensors["rng"]
+        if random.shape != torch.get_rng_state().shape:
+            raise ValueError("it holds no random state")
+        model.load_state_dict(weights)
         optimizer.load_state_dict({**optimizer.state_dict(), "state": adam})
-        torch.set_rng_state(tensors["rng"])
-        return _under("best/", tensors), History(**json.loads(metadata["history"]))
+        torch.set_rng_state(random)
+        return best, history
+
+
+def check_threads(threads: Any, place: str) -> None:
+    """Raise InputError if a run was begun with another number of threads than this process has."""
+    present = torch.get_num_threads()
+    if str(threads) != str(present):
+        raise InputError(
+            f"{place} is of a fit with {threads} thread(s), and {present} would end in other digits: "
+            f"continue it with --threads {threads}, or start without --resume"
+        )
+
+
+def _metadata(content: bytes) -> dict[str, str]:
+    """Return the metadata of a safetensors file that could be loaded."""
+    length = int.from_bytes(content[:8], "little")
+    found: dict[str, str] = json.loads(content[8 : 8 + length]).get("__metadata__", {})
+    return found
+
+
+def _checksum(metadata: dict[str, str], tensors: dict[str, Tensor]) -> str:
+    digest = hashlib.sha256()
+    digest.update(json.dumps([metadata[name] for name in ("owner", "threads", "history")]).encode())
+    for key in sorted(tensors):
+        digest.update(f"{key} {tensors[key].dtype} {tuple(tensors[key].shape)}".encode())
+        digest.update(tensors[key].numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _check_weights(found: dict[str, Tensor], model: nn.Module) -> None:
+    wanted = {key: value.shape for key, value in model.state_dict().items()}
+    if wanted != {key: value.shape for key, value in found.items()}:
+        raise ValueError("its weights are not those of the model")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

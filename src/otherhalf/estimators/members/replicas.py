@@ -12,6 +12,7 @@ from torch import nn
 
 from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.system.seeds import SEEDS
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import TrainingSettings, seeded
 from otherhalf.training.supervised import (
@@ -136,7 +137,7 @@ def _hiding(arguments: tuple[Any, ...], nodes: IntArray) -> tuple[Any, ...]:
 
 def seed_of(seed: int, index: int) -> int:
     """Return the seed of a replica; that of the first is the seed of the fit."""
-    return seed + 1_000_003 * index
+    return (seed + 1_000_003 * index) % SEEDS
 
 
 def mean_probabilities(modules: list[nn.Module], arguments: tuple[Any, ...], nodes: IntArray) -> FloatArray:
