@@ -45,6 +45,7 @@ class Server(ThreadingHTTPServer):
         self.requests: list[str] = []
         self.failures = 0
         self.how = "503"
+        self.redirect = ""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -56,6 +57,11 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.server.files.get(address)
         if body is None:
             self.send_error(404)
+            return
+        if self.server.redirect:
+            self.send_response(302)
+            self.send_header("Location", self.server.redirect)
+            self.end_headers()
             return
         failing = len(self.server.requests) <= self.server.failures
         if failing and self.server.how == "503":
@@ -248,6 +254,28 @@ def test_a_server_that_never_answers(tmp_path: Path, monkeypatch: pytest.MonkeyP
         monkeypatch.delenv("OTHERHALF_DATA", raising=False)
         with pytest.raises(InputError, match="timed out"):
             load("texas")
+
+
+def test_a_server_that_never_ends(
+    server: Server, tiny: DataSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_go = threading.Event()
+    monkeypatch.setattr(requests.Response, "iter_content", lambda *arguments, **more: iter(let_go.wait, True))
+    monkeypatch.setattr(module, "DEADLINE_SECONDS", 0.2)
+    with pytest.raises(InputError, match=r"could not be downloaded \(it was not done after 0\.2 seconds\)"):
+        load("tiny")
+    let_go.set()
+
+
+@pytest.mark.parametrize(
+    ("target", "followed"),
+    [("http://127.0.0.1:1/other", False), ("/other", False), ("https://127.0.0.1:1/other", True)],
+)
+def test_a_server_may_send_to_https_alone(server: Server, tiny: DataSet, target: str, followed: bool) -> None:
+    server.redirect = target
+    message = "Connection refused" if followed else "which is not https, so nothing was downloaded"
+    with pytest.raises(InputError, match=message):
+        load("tiny")
 
 
 def test_a_mirror_that_is_no_url(tiny: DataSet, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,11 @@ import os
 import tempfile
 import zipfile
 import zlib
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 from otherhalf.data.entries import DataSet
 from otherhalf.data.folders import cache_folder, where_to_place
@@ -13,15 +16,20 @@ from otherhalf.data.npz import read_npz, write_npz
 from otherhalf.data.sources import SOURCES
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
+from otherhalf.system.deadline import within
 from otherhalf.system.version import VERSION
 
 TIMEOUT_SECONDS = 30
+DEADLINE_SECONDS = 1800
 ATTEMPTS = 2
 # Some servers would otherwise pack a file for the transfer, or declare a .gz file as packed text.
 _HEADERS = {"User-Agent": f"otherhalf/{VERSION}", "Accept-Encoding": "identity"}
 
 # What readers raise on a file with wrong content. (InputError is a ValueError.)
-_UNREADABLE = (ValueError, KeyError, IndexError, OSError, EOFError, zlib.error, zipfile.BadZipFile)
+_UNREADABLE = (
+    *(ValueError, KeyError, IndexError, TypeError, OverflowError, RuntimeError),
+    *(OSError, EOFError, zlib.error, zipfile.BadZipFile),
+)
 
 
 def download(dataset: DataSet) -> Graph:
@@ -81,7 +89,11 @@ def url_of(address: str) -> str:
 
 
 def _fetch(name: str, address: str, path: Path) -> None:
-    """Download the file at ``address`` to ``path``. Raise InputError if it fails or the hash is wrong."""
+    """Download the file at ``address`` to ``path``. Raise InputError if it fails or the hash is wrong.
+
+    A server has :data:`TIMEOUT_SECONDS` for each answer and :data:`DEADLINE_SECONDS` for the whole file. It
+    may send to another address that is https, and to no other.
+    """
     # Heavy to import, and not needed where the data are on this computer.
     import pooch
     from requests import RequestException
@@ -91,10 +103,16 @@ def _fetch(name: str, address: str, path: Path) -> None:
     for attempt in range(1, ATTEMPTS + 1):
         # disable=None shows the bar on a terminal only. pooch sets the total; it must not be empty before.
         bar = tqdm(desc=path.name, total=1, unit="B", unit_scale=True, leave=False, disable=None)
-        fetch = pooch.HTTPDownloader(progressbar=bar, timeout=TIMEOUT_SECONDS, headers=_HEADERS)
+        hooks = {"response": _check_redirect}
+        fetch = pooch.HTTPDownloader(progressbar=bar, timeout=TIMEOUT_SECONDS, headers=_HEADERS, hooks=hooks)
         try:
-            fetch(url, path, None)
+            within(DEADLINE_SECONDS, partial(fetch, url, path, None))
             break
+        except TimeoutError as error:
+            raise InputError(
+                f"{url} could not be downloaded ({error}): {where_to_place(name)}, or try again with a "
+                "faster network"
+            ) from error
         except RequestException as error:
             response = error.response
             missing = response is not None and response.status_code < 500  # another attempt will not help
@@ -115,6 +133,17 @@ def _fetch(name: str, address: str, path: Path) -> None:
             f"{url} has the SHA-256 {actual}, not {expected}, so nothing was kept: "
             f"try again, or {where_to_place(name)}"
         )
+
+
+def _check_redirect(response: Any, **options: Any) -> None:
+    """Raise InputError if a server sends to an address that is not https."""
+    if response.is_redirect:
+        target = urljoin(response.url, response.headers["location"])
+        if urlsplit(target).scheme != "https":
+            raise InputError(
+                f"{response.url} sends to {target}, which is not https, so nothing was downloaded: try "
+                "again, or place the file yourself"
+            )
 
 
 def _cause(error: BaseException) -> BaseException:

@@ -1,28 +1,14 @@
-import os
-import pickle
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.data.formats.test_old_pickle import dump
 
 from otherhalf.data.formats.geom_gcn import split_file
-from otherhalf.data.formats.planetoid import read_pickle, read_planetoid
+from otherhalf.data.formats.planetoid import read_planetoid
 from otherhalf.errors import InputError
-
-
-def _dump(path: Path, value: Any) -> None:
-    """A pickle that names its classes as Python 2, old numpy and old scipy did."""
-    raw = pickle.dumps(value, protocol=3)
-    for new, old in (
-        (b"cnumpy._core.multiarray\n", b"cnumpy.core.multiarray\n"),
-        (b"cscipy.sparse._csr\n", b"cscipy.sparse.csr\n"),
-        (b"cbuiltins\nlist\n", b"c__builtin__\nlist\n"),
-    ):
-        raw = raw.replace(new, old)
-    path.write_bytes(raw)
 
 
 def _tiny(folder: Path) -> None:
@@ -40,7 +26,7 @@ def _tiny(folder: Path) -> None:
         "graph": neighbours,
     }
     for part, value in parts.items():
-        _dump(folder / f"ind.tiny.{part}", value)
+        dump(folder / f"ind.tiny.{part}", value)
     (folder / "ind.tiny.test.index").write_text("5\n3\n")
     for i in range(10):
         masks = {f"{part}_mask": np.zeros(6, dtype=bool) for part in ("train", "val", "test")}
@@ -64,43 +50,12 @@ def test_test_rows_go_to_their_nodes_and_the_gap_stays_empty(
     assert [public.train.tolist(), public.val.tolist(), public.test.tolist()] == [[0], [1, 2], [3, 5]]
 
 
-class _Evil:
-    def __init__(self, call: Any, *arguments: Any) -> None:
-        self.call, self.arguments = call, arguments
-
-    def __reduce__(self) -> Any:
-        return self.call, self.arguments
-
-
-@pytest.mark.parametrize("protocol", [0, 2, 4])
-def test_a_malicious_pickle_is_refused_and_not_run(tmp_path: Path, protocol: int) -> None:
-    mark = tmp_path / "executed"
-    path = tmp_path / "ind.cora.graph"
-    for evil in (_Evil(os.mkdir, str(mark)), _Evil(eval, f"__import__('os').mkdir({str(mark)!r})")):
-        path.write_bytes(pickle.dumps({0: [1], 1: evil}, protocol=protocol))
-        with pytest.raises(
-            InputError, match=r"ind\.cora\.graph is not one of Planetoid's files .*it refers to"
-        ):
-            read_pickle(path)
-        assert not mark.exists()
-        pickle.loads(path.read_bytes())  # the file does what it is feared to do where it is let
-        assert mark.exists()
-        mark.rmdir()
-
-
-@pytest.mark.parametrize("content", [b"", b"\x80\x02}q\x00", b"nonsense", b"\x80\x02cnumpy\nndarray\n)R."])
-def test_a_damaged_pickle(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "ind.cora.x").write_bytes(content)
-    with pytest.raises(InputError, match="not one of Planetoid's files"):
-        read_pickle(tmp_path / "ind.cora.x")
-
-
 @pytest.mark.parametrize(
     ("part", "message"), [("allx", "no sparse matrix"), ("ally", "no one-hot labels"), ("graph", "no lists")]
 )
 def test_a_file_in_the_place_of_another(tmp_path: Path, part: str, message: str) -> None:
     _tiny(tmp_path)
-    _dump(tmp_path / f"ind.tiny.{part}", [1, 2])
+    dump(tmp_path / f"ind.tiny.{part}", [1, 2])
     with pytest.raises(InputError, match=message):
         read_planetoid(tmp_path, "tiny")
 

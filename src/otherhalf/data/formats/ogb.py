@@ -19,6 +19,12 @@ TAPE_GUESSES = "ogbn-arxiv.csv"
 NUM_CLASSES = 40
 _BEST_RANK = 5
 
+# RuntimeError and NotImplementedError: an archive with a password or an unknown compression.
+_DAMAGED = (
+    *(OSError, EOFError, KeyError, ValueError, TypeError, OverflowError, RuntimeError),
+    *(zlib.error, zipfile.BadZipFile),
+)
+
 # The official files are in a folder or in the zip that OGB serves: both are read in the same way.
 _Root = Path | zipfile.Path
 
@@ -37,9 +43,10 @@ def read_arxiv(path: Path) -> Graph:
     try:
         root = _open(path)
         return _graph(root, _table(root, "raw", "node-feat").astype(np.float32), ARXIV)
-    except (OSError, EOFError, KeyError, ValueError, zlib.error, zipfile.BadZipFile) as error:
+    except _DAMAGED as error:
+        reason = " ".join(str(error).split())
         raise InputError(
-            f"{path} does not have all of OGB's official files ({error}): download arxiv.zip again"
+            f"{path} does not have all of OGB's official files ({reason}): download arxiv.zip again"
         ) from error
 
 

@@ -1,7 +1,5 @@
-"""Planetoid's original files: Python 2 pickles, read in a way that cannot run code."""
+"""Planetoid's original files: pickled features, labels and lists of neighbours, and the test nodes."""
 
-import pickle
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +8,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from otherhalf.data.formats.geom_gcn import split_masks
+from otherhalf.data.formats.old_pickle import read_pickle
 from otherhalf.data.npz import mask_splits
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
@@ -17,37 +16,6 @@ from otherhalf.system.arrays import UNKNOWN, IntArray
 
 PUBLIC_VALIDATION = 500
 """The validation nodes of the public split are the 500 nodes after its training nodes."""
-
-# Everything that the original files refer to, under the names of their time. The unpickler looks names up
-# here and imports nothing, so that a file with any other name, such as os.system, is an error.
-_ALLOWED: dict[tuple[str, str], Any] = {
-    ("numpy", "ndarray"): np.ndarray,
-    ("numpy", "dtype"): np.dtype,
-    ("numpy.core.multiarray", "_reconstruct"): np.ndarray([]).__reduce__()[0],
-    ("scipy.sparse.csr", "csr_matrix"): sp.csr_matrix,
-    ("collections", "defaultdict"): defaultdict,
-    ("__builtin__", "list"): list,
-}
-
-
-class _Unpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        try:
-            return _ALLOWED[module, name]
-        except KeyError:
-            raise pickle.UnpicklingError(f"it refers to {module}.{name}") from None
-
-
-def read_pickle(path: Path) -> Any:
-    """Read the array, sparse matrix or dict of lists in one of Planetoid's files, and nothing else."""
-    try:
-        with path.open("rb") as file:
-            return _Unpickler(file, encoding="latin1").load()
-    except (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError) as error:
-        raise InputError(
-            f"{path.name} is not one of Planetoid's files ({error or 'cut short'}) and was not loaded: "
-            "download the original"
-        ) from error
 
 
 def read_planetoid(folder: Path, name: str) -> Graph:
@@ -83,12 +51,9 @@ def read_planetoid(folder: Path, name: str) -> Graph:
 
 
 def _csr(value: Any, what: str) -> sp.csr_matrix:
-    """Return the unpickled matrix rebuilt from its parts and checked: pickle does not check them."""
     if not isinstance(value, sp.csr_matrix):
         raise InputError(f"{what} holds no sparse matrix: download Planetoid's original file")
-    matrix = sp.csr_matrix((value.data, value.indices, value.indptr), shape=value.shape)
-    matrix.check_format(full_check=True)
-    return matrix
+    return value
 
 
 def _codes(value: Any, what: str) -> IntArray:
@@ -99,7 +64,10 @@ def _codes(value: Any, what: str) -> IntArray:
 
 
 def _edges(neighbours: Any) -> IntArray:
-    if not isinstance(neighbours, dict):
+    if not isinstance(neighbours, dict) or not all(
+        isinstance(targets, list) and all(isinstance(node, int) for node in (source, *targets))
+        for source, targets in neighbours.items()
+    ):
         raise InputError("graph holds no lists of neighbours: download Planetoid's original file")
     sources = np.repeat(
         np.array(list(neighbours), dtype=np.int64), [len(targets) for targets in neighbours.values()]
