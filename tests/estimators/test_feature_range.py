@@ -1,12 +1,14 @@
-"""New nodes whose features overflow."""
+"""Nodes whose features overflow, of the fit and new ones."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from otherhalf.data.splits import split
 from otherhalf.errors import InputError
 from otherhalf.estimators.baseline import BaselineClassifier
 from otherhalf.estimators.feature_range import check_range
+from otherhalf.estimators.find import find_missing_half
 from otherhalf.estimators.goal import GOALClassifier
 from otherhalf.estimators.logistic import LogisticClassifier
 from otherhalf.estimators.simple import MajorityClassifier, PropagationClassifier
@@ -66,6 +68,8 @@ def test_the_scale_of_the_fit_counts_and_known_nodes_do_not():
     scaling = Scaling("standard", np.full(3, 1e30, np.float32), np.full(3, 1e29, np.float32))
     check_range(grown(1e30), scaling, KNOWN)
     check_range(grown(1e30), Scaling("none"), KNOWN + 1)
+    with pytest.raises(InputError, match=r"the feature 'b' of the node 'new' is 1e\+30, which overflows"):
+        check_range(grown(1e30), Scaling("none"))
 
 
 @pytest.mark.parametrize(
@@ -86,6 +90,33 @@ def test_no_estimator_answers_for_a_node_that_overflows(model):
     with pytest.raises(InputError, match="the feature 'b' of the new node 'new' is 1e\\+38, which overflows"):
         model.predict(grown(1e38))
     assert model.predict_proba(grown(1.0)).sum(axis=1) == pytest.approx(np.ones(KNOWN + 1), abs=1e-5)
+
+
+HUGE = {
+    "large": [3e38, -3e38, 1e38, 0.0],
+    "mixed": [1e-45, 3e38, -3e38, 1e20],
+    "tiny": [1e-45, -1e-39, 2e-38],
+}
+
+
+@pytest.mark.parametrize("values", HUGE)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_fit_to_extreme_numbers_answers_or_refuses_in_one_sentence(values, sparse):
+    """The default, trees and logistic regression ended in a traceback, and an MLP in NaN."""
+    x = np.random.default_rng(1).choice(np.float32(HUGE[values]), (KNOWN, 3))
+    graph = Graph(edges=EDGES, x=sp.csr_matrix(x) if sparse else x, y=Y)
+    models = (GOALClassifier(fast=True, epochs=2), TreesClassifier(trees=2), LogisticClassifier(steps=5))
+    for model in (*models, BaselineClassifier("mlp", epochs=2, hidden=4)):
+        if values == "tiny":
+            assert np.isfinite(model.fit(graph).predict_proba(graph)).all()
+            continue
+        with pytest.raises(
+            InputError, match=r"the feature number \d of the node '\d+' is .* overflows in the"
+        ):
+            model.fit(graph)
+    if values != "tiny":
+        with pytest.raises(InputError, match="overflows in the model"):
+            find_missing_half(graph, split(graph))
 
 
 def test_no_row_that_is_no_probability_is_returned(monkeypatch):

@@ -119,3 +119,11 @@ def test_encoded_columns_keep_their_scale():
     assert Scaling.of(graph, "standard").kind == "standard"
     numbers = Graph.from_frames(cells, {"source": [0], "target": [1]}, encode=False, notes=[])
     assert Scaling.of(numbers, "auto").kind == "standard"
+
+
+def test_a_deviation_that_float32_cannot_hold():
+    x = np.array([[0.0], [0.0], [1e-45]], dtype=np.float32)
+    assert x.std(dtype=np.float64) > 0
+    scaled = Scaling.fit(x, "standard").apply(x)
+    assert np.isfinite(scaled).all()
+    assert np.abs(scaled).max() < 1e-30

@@ -103,6 +103,7 @@ class NodeClassifier(FromProbabilities, FittedOn, InNotebook, ClassifierMixin, B
         settings = self.resolved_settings(catalogue_name(graph))
         usable_device(self.device)
         check_scaling(graph.x, settings.scaling)
+        check_range(graph, Scaling.of(graph, settings.scaling))
         check_trainable(graph, split)
         check_metric(self.choose_metric(graph, split).name, graph.num_classes, graph.y[split.val])
         _class_weights(settings, graph, split)

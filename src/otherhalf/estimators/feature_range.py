@@ -1,4 +1,4 @@
-"""The range of the features of new nodes: what overflows in the arithmetic of a model is refused by name."""
+"""The range of the features of nodes: what overflows in the arithmetic of a model is refused by name."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ from otherhalf.nn.inputs import Scaling
 LARGEST = float(np.finfo(np.float32).max)
 
 
-def check_range(graph: Graph, scaling: Scaling, num_known: int) -> None:
-    """Raise InputError with the name of a new node whose features overflow.
+def check_range(graph: Graph, scaling: Scaling, num_known: int = 0) -> None:
+    """Raise InputError with the name of a node whose features overflow.
 
     Models are computed in float32. There the sum of a node's features, by which a scaling may divide, has to
     be finite, and the squared length of its scaled features, which cosines and products are made of.
@@ -23,10 +23,10 @@ def check_range(graph: Graph, scaling: Scaling, num_known: int) -> None:
     Args:
         graph: The graph, known nodes first.
         scaling: The scaling of the fit.
-        num_known: Number of known nodes; the others are new.
+        num_known: Number of known nodes, which are not looked at; 0 before a fit.
     """
-    new: Any = graph.x[num_known:]
-    if new.shape[0] == 0:
+    new: Any = graph.x[num_known:] if num_known else graph.x
+    if new.shape[0] == 0 or _surely_small(new, scaling):
         return
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = scaling.apply(new)
@@ -36,11 +36,20 @@ def check_range(graph: Graph, scaling: Scaling, num_known: int) -> None:
         values = new[[row]].toarray()[0] if sp.issparse(new) else new[row]
         column = int(np.argmax(np.abs(values)))
         name = f"number {column}" if graph.feature_names is None else repr(graph.feature_names[column])
+        node = f"{'new ' if num_known else ''}node {str(graph.node_names()[num_known + row])!r}"
         raise InputError(
-            f"the feature {name} of the new node {str(graph.node_names()[num_known + row])!r} is "
-            f"{values[column]:g}, which overflows in the model ({counted(int(wrong.sum()), 'such node')} in "
-            "all): correct it, or leave the node out"
+            f"the feature {name} of the {node} is {values[column]:g}, which overflows in the model "
+            f"({counted(int(wrong.sum()), 'such node')} in all): correct it, or leave the node out"
         )
+
+
+def _surely_small(x: Any, scaling: Scaling) -> bool:
+    """Whether the largest number shows that no node overflows: then nothing as large as x is computed."""
+    largest = max(float(x.max()), -float(x.min()))
+    scaled = largest
+    if scaling.mean is not None and scaling.deviation is not None:
+        scaled = (largest + float(np.abs(scaling.mean).max())) / float(scaling.deviation.min())
+    return bool(x.shape[1] * max(largest, scaled * scaled) <= LARGEST)
 
 
 def _sums(values: Any) -> npt.NDArray[np.float64]:

@@ -12,6 +12,7 @@ from otherhalf.complement.settings import ComplementSettings, KernelSettings, ch
 from otherhalf.data.entries import catalogue_name
 from otherhalf.diagnosis.verdict import FOLLOW, diagnose
 from otherhalf.errors import InputError
+from otherhalf.estimators.feature_range import check_range
 from otherhalf.estimators.presets import default_follow, preset_settings
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.inputs import Scaling
@@ -59,6 +60,8 @@ def find_missing_half(
     complement = settings if isinstance(settings, ComplementSettings) else chosen.complement
     check(kernel)
     check_complement(complement)
+    scaling = Scaling.of(graph, chosen.scaling)
+    check_range(graph, scaling)
     check_trainable(graph, split)
     usable = usable_device(device)
     if method == "kernel":
@@ -69,7 +72,6 @@ def find_missing_half(
     diagnosis = diagnose(graph, nodes=np.concatenate([split.train, split.val]), seed=seed, simple=False)
     diagnosed = time.perf_counter() - started
     kind = diagnosis.missing_kind(follow)
-    scaling = Scaling.of(graph, chosen.scaling)
     supervision = Supervision(split, seed, monitor=Monitor(on_step=on_step))
     if method == "kernel":
         half = learn_kernel_half(graph, scaling, kind, kernel, supervision)[1].half

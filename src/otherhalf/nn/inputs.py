@@ -82,8 +82,9 @@ class Scaling:
         if kind != "standard":
             return cls(kind)
         check_scaling(x, kind)
-        mean, deviation = column_moments(x)
-        return cls(kind, mean.astype(np.float32), deviation.astype(np.float32))
+        mean, deviation = (moment.astype(np.float32) for moment in column_moments(x))
+        deviation[deviation == 0] = 1.0  # too small for float32: the column is as good as constant
+        return cls(kind, mean, deviation)
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return what was learned, with the names that model folders use."""
