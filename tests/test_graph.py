@@ -203,6 +203,10 @@ class TestSplit:
         split = Split([True, False, False], np.array([1], dtype=np.int32), [])
         assert (split.train.tolist(), split.val.tolist(), split.test.tolist()) == ([0], [1], [])
 
+    def test_the_order_in_which_nodes_are_given_is_no_part_of_it(self):
+        split = Split([4, 0, 2], [5, 1], [3, 6])
+        assert (split.train.tolist(), split.val.tolist(), split.test.tolist()) == ([0, 2, 4], [1, 5], [3, 6])
+
     @pytest.mark.parametrize(
         ("parts", "message"),
         [

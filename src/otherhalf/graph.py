@@ -40,7 +40,7 @@ Direction = Literal["given", "reversed", "undirected"]
 
 @dataclass(frozen=True, eq=False)
 class Split(Frozen):
-    """The nodes for training, for selection and for the final score: three disjoint index arrays."""
+    """The nodes for training, selection and the final score: three disjoint, sorted index arrays."""
 
     train: IntArray
     val: IntArray
@@ -50,7 +50,7 @@ class Split(Frozen):
 
     def __post_init__(self) -> None:
         for part in ("train", "val", "test"):
-            object.__setattr__(self, part, frozen(checked_indices(part, getattr(self, part))))
+            object.__setattr__(self, part, frozen(np.sort(checked_indices(part, getattr(self, part)))))
         nodes = np.concatenate([self.train, self.val, self.test])
         if len(np.unique(nodes)) != len(nodes):
             raise InputError(

@@ -65,7 +65,7 @@ class OnGraph(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         graph = replace(graph, y=labels, classes=classes, fixed_splits=())
         known = nodes[labels[nodes] != UNKNOWN]
         selects = stratified_folds(labels[known], FOLDS, self.model.seed) == 0
-        split = Split(np.sort(known[~selects]), np.sort(known[selects]), known[:0])
+        split = Split(known[~selects], known[selects], known[:0])
         self.model_ = clone(self.model).fit(graph, split)
         self.classes_, self._graph = self.model_.classes_, graph
         self.n_features_in_ = 1

@@ -33,8 +33,7 @@ def renumbered(value: Numbered, order: Sequence[int] | IntArray) -> Numbered:
         splits = tuple(renumbered(each, order) for each in value.fixed_splits)
         return replace(reordered(value, order), fixed_splits=splits)  # type: ignore[return-value]  # mypy: Split
     place = _places(order)
-    train, val, test = (np.sort(place[part]) for part in (value.train, value.val, value.test))
-    return replace(value, train=train, val=val, test=test)
+    return replace(value, train=place[value.train], val=place[value.val], test=place[value.test])
 
 
 def relabelled(graph: Graph, order: Sequence[int] | IntArray) -> Graph:

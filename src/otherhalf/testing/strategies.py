@@ -129,7 +129,7 @@ def splits(graph: Graph) -> st.SearchStrategy[Split]:
         rest = [node for node in nodes[1:] if node != other]
         parts = draw(_each(st.integers(0, 2), rest[1:]))
         part = {nodes[0]: 0, other: 0, rest[0]: 1, **dict(zip(rest[1:], parts, strict=True))}
-        train, val, test = (np.array(sorted(n for n in part if part[n] == i), dtype=int) for i in range(3))
+        train, val, test = (np.array([n for n in part if part[n] == i], dtype=int) for i in range(3))
         return Split(train, val, test)
 
     result: st.SearchStrategy[Split] = drawn()
