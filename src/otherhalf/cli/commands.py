@@ -24,6 +24,7 @@ from otherhalf.cli.options import (
     takes_data,
 )
 from otherhalf.cli.predict import predict
+from otherhalf.cli.report import report
 from otherhalf.errors import InputError
 from otherhalf.system.process import keep_freed_memory
 from otherhalf.system.version import VERSION
@@ -249,6 +250,7 @@ def fit(
 
 
 app.command()(predict)
+app.command()(report)
 app.command()(inspect)
 app.command()(compare)
 app.command()(reproduce)
