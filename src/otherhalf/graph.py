@@ -19,13 +19,13 @@ from otherhalf.system.fingerprint import unlabelled_fingerprint
 from otherhalf.system.graph_checks import (
     checked_feature_names,
     checked_features,
-    checked_ids,
     checked_indices,
     checked_labels,
     featureless,
     simple_edges,
     summed_weights,
 )
+from otherhalf.system.names import checked_ids
 from otherhalf.system.relations import Relations, checked_relations
 
 if TYPE_CHECKING:

@@ -29,6 +29,7 @@ from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import UNKNOWN, IntArray
 from otherhalf.system.atomic import atomic_write
+from otherhalf.system.names import from_arrays, to_arrays
 from otherhalf.system.relations import Relations
 
 FIXED, PUBLIC = "fixed", "public"
@@ -67,7 +68,7 @@ def write_npz(graph: Graph, path: str | Path) -> None:
         "name": np.array(graph.name),
     }
     if graph.ids is not None:
-        arrays["ids"] = graph.ids
+        arrays |= to_arrays("ids", graph.ids)
     if graph.own_feature_names is not None:
         arrays["feature_names"] = np.array(graph.own_feature_names)
     if graph.weights is not None:
@@ -146,7 +147,7 @@ def _graph(arrays: Arrays, name: str) -> Graph:
         x=arrays["x"] if "x" in arrays else csr_features(arrays),
         y=y,
         directed=bool(directed),
-        ids=arrays.get("ids"),
+        ids=from_arrays("ids", arrays),
         classes=arrays.get("classes"),  # type: ignore[arg-type]  # None asks for the default
         fixed_splits=mask_splits(arrays, y.astype(np.int64) != UNKNOWN),
         name=name,

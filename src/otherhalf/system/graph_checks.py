@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from otherhalf.errors import InputError
 from otherhalf.system.arrays import UNKNOWN, FloatArray, IntArray, distinct_keys, frozen
+from otherhalf.system.names import LONGEST_CLASS, as_text
 
 MOST_FEATURES = 2**31 - 1
 """Indices of columns are int32 in sparse operators, and a sparse matrix can claim any number of columns."""
@@ -148,10 +149,16 @@ def checked_labels(y: Any, classes: Any, n: int) -> tuple[IntArray, npt.NDArray[
         labels = _checked_integers(known.to_numpy())
         given = labels != UNKNOWN
     else:
-        labels = known.map(lambda label: str(label).strip()).to_numpy(dtype=str)
+        # As objects: an array of text is as wide as its longest label in every row.
+        texts = known.map(lambda label: _text(label).strip()).to_numpy(dtype=object)
+        labels = as_text(texts, "label", LONGEST_CLASS)
         given = (labels != "") & (labels != str(UNKNOWN))
     names, codes[rows[given]] = np.unique(labels[given], return_inverse=True)
-    return codes, names
+    return codes, names if numeric else names.astype(str)
+
+
+def _text(label: Any) -> str:
+    return label.decode(errors="surrogateescape") if isinstance(label, bytes) else str(label)
 
 
 def _label_series(y: Any, n: int) -> pd.Series[Any]:
@@ -185,10 +192,10 @@ def _checked_integers(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _checked_classes(classes: Any) -> npt.NDArray[Any]:
     array = np.array(classes)  # a copy, which the caller cannot change
-    if array.dtype.kind not in "iu":
-        array = array.astype(str)
     if array.ndim != 1:
         raise InputError(f"the classes have the shape {array.shape}: give a list of names, one per class")
+    if array.dtype.kind not in "iu":
+        array = as_text(array, "class", LONGEST_CLASS).astype(str)
     if len(np.unique(array)) != len(array):
         raise InputError("a class is named twice: give each class one name")
     return array
@@ -267,28 +274,3 @@ def places_of(given: Any, n: int, edges: IntArray, directed: bool) -> IntArray:
     source, target = ends if directed else np.sort(ends, axis=0)
     place = np.searchsorted(edges[0] * np.int64(n) + edges[1], source * np.int64(n) + target)
     return np.where(source == target, -1, place)
-
-
-def checked_ids(ids: Sequence[Any] | npt.NDArray[Any] | None, n: int) -> npt.NDArray[Any] | None:
-    """Return distinct node ids, as integers or text."""
-    if ids is None:
-        return None
-    # A list becomes an array of objects, as with labels; an array is copied.
-    array = np.array(ids) if hasattr(ids, "__array__") else np.array(ids, dtype=object)
-    if array.shape != (n,):
-        raise InputError(f"the ids have the shape {array.shape} for {n} nodes: give one id per node")
-    if pd.isna(array).any():
-        raise InputError(f"node {int(np.argmax(pd.isna(array)))} has no id: give every node an id")
-    if array.dtype == object:
-        array = pd.Series(array).infer_objects().to_numpy()
-    if array.dtype.kind == "f" and np.all(array == np.round(array)) and np.all(np.abs(array) < 2**53):
-        array = array.astype(np.int64)  # in a table with a gap the id 1 becomes 1.0
-    if array.dtype.kind not in "iu":
-        array = array.astype(str)
-        if (array == "").any():
-            raise InputError(f"node {int(np.argmax(array == ''))} has no id: give every node an id")
-    names, counts = np.unique(array, return_counts=True)
-    if len(names) < n:
-        twice = names[counts > 1][0]
-        raise InputError(f"the node id {str(twice)!r} occurs more than once: give every node another id")
-    return array

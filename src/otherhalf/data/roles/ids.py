@@ -14,14 +14,11 @@ import pandas as pd
 from otherhalf.data.files.table import Table, check_no_bytes
 from otherhalf.errors import InputError
 from otherhalf.system.arrays import IntArray
+from otherhalf.system.names import LONGEST_NAME, short
 
 # An integer in its usual form, or as pandas writes it in a column with gaps (1.0). Not 007, which is text;
 # at most 18 digits, which int64 holds.
 _INTEGER = r"(?:0|-?[1-9][0-9]{0,17})(?:\.0+)?"
-
-# A Graph keeps all ids as wide as the longest, four bytes per character.
-_LONG_ID = 1000
-_MOST_BYTES = 2**28
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ def node_ids(table: Table, column: pd.Series[Any]) -> NodeIds:
     repeated = pd.Index(ids).duplicated()
     if repeated.any():
         raise InputError(
-            f"{table.name}: the id {_short(ids[repeated][0])!r} in the column {column.name!r} occurs more "
+            f"{table.name}: the id {short(ids[repeated][0])!r} in the column {column.name!r} occurs more "
             f"than once (row {int(np.argmax(repeated)) + 1}): give every node one row, or name another id "
             "column"
         )
@@ -119,15 +116,10 @@ def _as_integers(names: pd.Series[Any]) -> IntArray:
 def _check_length(table: Table, column: pd.Series[Any], codes: IntArray, names: pd.Series[Any]) -> None:
     lengths = names.str.len().to_numpy()
     longest = int(lengths.max(initial=0))
-    if longest > _LONG_ID and 4 * longest * len(codes) > _MOST_BYTES:
+    if longest > LONGEST_NAME:
         place = int(np.argmax(lengths))
         row = int(np.argmax(codes == place)) + 1
         raise InputError(
-            f"{table.name}: the id {_short(names[place])!r} in the column {column.name!r}, row {row}, "
+            f"{table.name}: the id {short(names[place])!r} in the column {column.name!r}, row {row}, "
             f"has {longest:,} characters: name another id column, or shorten the ids"
         )
-
-
-def _short(name: Any) -> str:
-    text = str(name)
-    return text if len(text) <= 60 else f"{text[:40]}…"
