@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import random
+import re
 import sys
 import tempfile
 import traceback
@@ -13,7 +14,7 @@ from typing import Any
 
 import typer.main
 from tests.campaign.keeping import wood
-from tests.campaign.outcome import CONTROL, SECONDS, Hang, Tally, time_limit
+from tests.campaign.outcome import SECONDS, Hang, Tally, time_limit
 from tests.campaign.subjects import subjects
 
 from otherhalf.cli.commands import app, main
@@ -34,6 +35,7 @@ REFUSED = {"compare": [DATA], "search": [DATA], "reproduce": ["table1"]}
 """Commands whose runs are long: of these, only options that no run can have are tried."""
 
 WRONG = ("-1", "0", "x", "", "1e9", "9" * 25, "nan", "~nouser/x", "a\nb", "\x1b[1m", "../..", "\udcff")
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 ODD = (
     *WRONG, "1", "3", "label", "soil", "height", "rings", "id", "source", "out", "model", "nodes.csv",
     "nodes.csv/x", "/dev/null", "/dev/full", "best", "paper", "uniform", "fixed", "stratified", "auto",

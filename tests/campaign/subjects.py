@@ -55,12 +55,14 @@ class Subject:
         files: Content of each file.
         read: Reads it from a folder.
         tables: Names of the text tables among the files, and the character between their cells.
+        by_position: Whether the columns of the tables have places instead of names, and cells no quotes.
     """
 
     name: str
     files: Files
     read: Callable[[Path], Graph]
     tables: dict[str, str]
+    by_position: bool = False
 
     def write(self, folder: Path, files: Files | None = None) -> None:
         for name, content in (files or self.files).items():
@@ -200,7 +202,8 @@ def _geom_gcn() -> Subject:
         "out1_node_feature_label.txt": "\n".join(lines).encode() + b"\n",
         "out1_graph_edges.txt": "\n".join(links).encode() + b"\n",
     }
-    return Subject("Geom-GCN", files, lambda folder: open_data(str(folder)), dict.fromkeys(files, "\t"))
+    tables = dict.fromkeys(files, "\t")
+    return Subject("Geom-GCN", files, lambda folder: open_data(str(folder)), tables, by_position=True)
 
 
 def _planetoid() -> Subject:

@@ -97,3 +97,17 @@ def test_blocks_and_storage_change_nothing(monkeypatch, block, make):
 )
 def test_wikipedia_graphs(data_dir, name, nodes):
     assert find_duplicates(load(data_dir / f"{name}.npz")).count("neighbours")[1] == nodes
+
+
+def test_the_number_of_columns_costs_no_memory():
+    """A matrix may have more columns than the machine has bytes."""
+    x = sp.csr_matrix((np.ones(3, np.float32), ([0, 1, 2], [5, 10**12, 10**12])), shape=(4, 10**12 + 1))
+    assert module._first_identical(x).tolist() == [0, 1, 1, -1]
+
+
+def test_the_hash_tells_values_and_columns_apart():
+    x = sp.csr_matrix(np.array([[1, 0, 2], [2, 0, 1], [0, 1, 2], [1, 0, 2], [1, 2, 0]], dtype=np.float32))
+    hashes, lengths = module._hashed(x)
+    assert lengths.tolist() == [2] * 5
+    assert len(set(hashes.tolist())) == 4
+    assert hashes[0] == hashes[3]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -109,24 +109,29 @@ def _first_in_both(one: IntArray, other: IntArray) -> IntArray:
 
 
 def _hashed(matrix: Matrix) -> tuple[npt.NDArray[np.uint64], IntArray]:
-    """Return a 64-bit hash of each row, Σ_j w_j·f(x_ij) mod 2⁶⁴ with random w, and its number of nonzeros.
+    """Return a 64-bit hash of each row, Σ_j f(j)·f(x_ij) mod 2⁶⁴, and its number of nonzeros.
 
-    f spreads the bits of a value: those of small integers end in many zeros, which would cancel.
+    f spreads the bits of a number: those of small integers end in many zeros, which would cancel.
     """
-    n, columns = matrix.shape
-    # The result does not depend on the weights.
-    weights = np.random.default_rng(0).integers(0, 2**64, size=(columns,), dtype=np.uint64)
+    n = matrix.shape[0]
     hashes, lengths = np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.int64)
     for block in _blocks(matrix, n):
         rows = sp.csr_matrix(matrix[block])
-        bits = rows.data.view(np.uint32).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        bits ^= bits >> np.uint64(32)
-        bits *= weights[rows.indices]
+        bits = _spread(rows.data.view(np.uint32)) * _spread(rows.indices + 1)
         # Differences of running sums are the sums over rows, also over empty ones; all of it wraps at 2⁶⁴.
         sums = np.append(np.uint64(0), np.cumsum(bits, dtype=np.uint64))
         hashes[block] = sums[rows.indptr[1:]] - sums[rows.indptr[:-1]]
         lengths[block] = np.diff(rows.indptr)
     return hashes, lengths
+
+
+def _spread(numbers: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+    """Return numbers whose every bit depends on all bits of the given ones."""
+    bits = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):
+        bits ^= bits >> np.uint64(32)
+        bits *= np.uint64(factor)
+    return bits ^ (bits >> np.uint64(32))
 
 
 def _equal(matrix: Matrix, left: IntArray, right: IntArray) -> npt.NDArray[np.bool_]:
