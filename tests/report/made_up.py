@@ -61,7 +61,8 @@ def content(nodes: int = 60, classes: int = 3, *, hostile: bool = False, seed: i
             {
                 "name": text("year"),
                 "kind": "number",
-                "cells": text("1990 … 2020"),
+                "cells": text("31 different"),
+                "becomes": "1 column, standardised",
                 "missing": 3,
                 "features": 1,
                 "note": "",
@@ -69,7 +70,8 @@ def content(nodes: int = 60, classes: int = 3, *, hostile: bool = False, seed: i
             {
                 "name": text("venue"),
                 "kind": "category",
-                "cells": "A, B, C",
+                "cells": "3 different",
+                "becomes": "11 columns of 0 and 1",
                 "missing": 0,
                 "features": 11,
                 "note": text("rare values are one column"),
@@ -130,7 +132,15 @@ def _halves(draw: random.Random, names: list[str], text: Any) -> dict[str, Any]:
         "words": f"words in common, and {text('two steps')}",
         "k": 20,
         "rows": [
-            {"name": name, "title": title, "edges": 5278, "all": 0.8, "train": 0.81, "test": None}
+            {
+                "name": name,
+                "title": title,
+                "edges": 5278,
+                "all": 0.8,
+                "train": 0.81,
+                "test": None,
+                "explained": f"what {title} are",
+            }
             for name, title in rows
         ],
         "mixing": {"given": mixing(0.8), "found": mixing(0.1)},
@@ -140,7 +150,9 @@ def _halves(draw: random.Random, names: list[str], text: Any) -> dict[str, Any]:
             "with": 0.88,
             "without": 0.87,
             "random": 0.86,
-            "explained": "one split",
+            "title": "accuracy",
+            "part": "test",
+            "explained": "One split and one seed.",
         },
     }
 
@@ -209,6 +221,7 @@ def _evaluation(draw: random.Random, names: list[str], nodes: int) -> dict[str, 
         "per_class": [
             {"class": name, "nodes": 70, "precision": 0.9, "recall": 0.8, "f1": None} for name in names
         ],
+        "confusion_classes": names,
         "confusion": [[12 if i == j else 1 for j in range(len(names))] for i in range(len(names))],
         "largest": [{"true": names[0], "predicted": names[-1], "nodes": 12}],
         "by": [
@@ -268,7 +281,7 @@ def _explorer(draw: random.Random, nodes: int, classes: int, members: list[str],
             }
             if index % 5
             else None,
-            "columns": [[0, text("1990"), 0.12], [1, "yes", -0.03]],
+            "columns": [[0, text("1990"), 0.12], [1, "yes", -0.03]] if index % 4 else None,
         }
 
     return {
@@ -277,6 +290,8 @@ def _explorer(draw: random.Random, nodes: int, classes: int, members: list[str],
         "of": nodes,
         "sentence": "All nodes are here.",
         "members": members[:2],
+        "weights": [0.6, 0.4],
+        "columns_sentence": "Effects are those of a linear reading.",
         "columns": [text("year"), text("venue = A")],
         "nodes": {
             "id": [text(f"n{index}") for index in range(nodes)],

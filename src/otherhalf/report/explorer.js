@@ -105,9 +105,10 @@
     );
     const places = new Map();
     const vertices = [];
+    const edges = [];
     [[given, -1, "given"], [found, 1, "found"]].forEach(([list, side, kind]) => {
       arc(list.length, side).forEach(([x, y], index) => {
-        svg.append(draw("path", { class: `edge ${kind}`, d: `M180 160L${x.toFixed(1)} ${y.toFixed(1)}` }));
+        edges.push(draw("path", { class: `edge ${kind}`, d: `M180 160L${x.toFixed(1)} ${y.toFixed(1)}` }));
         if (list[index].place >= 0) places.set(list[index].place, [x, y]);
         vertices.push(drawnNode(list[index], x, y, 12, false));
       });
@@ -121,7 +122,7 @@
         }
       }
     }
-    svg.append(...vertices, drawnNode(own, 180, 160, 17, true));
+    svg.append(...edges, ...vertices, drawnNode(own, 180, 160, 17, true));
     if (given.length) svg.append(draw("text", { class: "side", x: 4, y: 314 }, "given"));
     if (found.length) svg.append(draw("text", { class: "side", x: 356, y: 314, "text-anchor": "end" }, "found"));
     return svg;
@@ -170,7 +171,8 @@
     if (detail.members.length) {
       box.append(make("h4", {}, "Which members"),
         make("p", { class: "small" }, "Probability that each member gives to ", name(sign, 32), "."),
-        barList(...detail.members.map((share, index) => barRow(name(String(data.members[index])), share, 1, percent(share)))));
+        barList(...detail.members.map((share, index) =>
+          barRow(make("span", {}, name(data.members[index]), ` (weight ${percent(data.weights[index] || 0)})`), share, 1, percent(share)))));
     }
     if (detail.spread) {
       const { from, others, own, score } = detail.spread;
@@ -180,16 +182,20 @@
       const most = Math.max(...rows.map(([, value]) => Math.abs(value)), 1e-9);
       const total = rows.reduce((sum, [, value]) => sum + value, 0);
       box.append(make("h4", {}, "Which labelled nodes"),
-        make("p", { class: "small" }, "What each adds to the score of ", name(sign, 32), " when labels are spread. The parts add up to the score."),
+        make("p", { class: "small" }, "What each adds to the score of ", name(sign, 32), " when labels are spread over the found half. The parts add up to the score.",
+          data.members.includes("spread") ? null : " The spread has no weight in this blend: it shows what similar labelled nodes would say."),
         barList(...rows.map(([title, value, label]) => barRow(make("span", {}, title, label ? " " : null, label), value, most, signed(value)))),
         make("p", { class: "sum" }, make("span", {}, "score"), make("b", {}, (score.length ? score[0] : total).toFixed(3))));
     }
-    if (detail.columns.length) {
+    if (detail.columns === null) {
+      if (data.columns_sentence) box.append(make("h4", {}, "Which columns"), make("p", { class: "small" }, "A linear reading of the model says too little about this class to name columns."));
+    } else if (detail.columns.length) {
       const most = Math.max(...detail.columns.map(([, , effect]) => Math.abs(effect)), 1e-9);
       box.append(make("h4", {}, "Which columns"),
-        make("p", { class: "small" }, "How the probability of ", name(sign, 32), " changes with the value of this node."),
+        make("p", { class: "small" }, "What each adds to the log-odds of ", name(sign, 32), ", compared with an average node."),
         barList(...detail.columns.map(([column, value, effect]) =>
-          barRow(make("span", {}, name(String(data.columns[column]), 36), " = ", name(String(value), 28)), effect, most, signed(effect)))));
+          barRow(make("span", {}, name(String(data.columns[column]), 36), " = ", name(String(value), 28)), effect, most, signed(effect)))),
+        make("p", { class: "small" }, data.columns_sentence));
     }
     return box;
   }
@@ -221,6 +227,8 @@
     if (detail) {
       const given = detail.given.map(seen);
       const found = detail.found.map(([other]) => seen(other));
+      const weights = detail.found.map(([, weight]) => weight);
+      const differ = weights.some((weight) => weight !== weights[0]);
       const likely = detail.p.map(([label, share]) =>
         barRow(make("span", {}, `${letter(label)} `, name(className(label), 40)), share, 1, percent(share)));
       panel.append(
@@ -230,7 +238,7 @@
               make("li", { class: "more" }, "?: no label, prediction shown"))),
           make("div", {}, make("h4", {}, "Probabilities"), barList(...likely),
             make("div", { class: "lists" }, neighbours("Given neighbours", given, detail.given_more),
-              neighbours("Found neighbours", found, detail.found_more, detail.found.map(([, weight]) => weight))))),
+              neighbours("Found neighbours", found, detail.found_more, differ ? weights : null)))),
         why(node, detail));
     } else {
       panel.append(make("p", { class: "small" }, "This file has no more about this node."));

@@ -35,12 +35,12 @@ SHAPE: dict[str, Any] = {
     "format": int,
     "name": str,
     "made": {
-        **dict.fromkeys(("version", "when", "command", "fingerprint", "split", "preset", "method"), str),
+        **dict.fromkeys(("version", "when", "command", "fingerprint", "split", "machine"), str),
+        **dict.fromkeys(("preset", "method"), Maybe(str)),
         "seed": int,
         "settings": dict,
         "seconds": Mapped(NUMBER),
         "peak_memory_mb": Maybe(NUMBER),
-        "machine": str,
     },
     "graph": {
         **dict.fromkeys(("nodes", "edges", "features", "labelled", "isolated"), int),
@@ -49,29 +49,40 @@ SHAPE: dict[str, Any] = {
         "parts": {"train": int, "val": int, "test": int},
         "class_counts": [int],
     },
-    "verdict": {
-        **dict.fromkeys(("sentence", "tendency", "doubt", "duplicates"), str),
-        "meaning": [str],
-        **dict.fromkeys(("ks", "ks_std"), Maybe(NUMBER)),
-        "threshold": NUMBER,
-        "label_tendency": Maybe(str),
-        "contradiction": bool,
-        "measures": [
-            {"name": str, "title": str, "value": SHARE, "low": SHARE, "high": SHARE, "explained": str}
-        ],
-        "cosines": Maybe({"bins": [NUMBER], "connected": [NUMBER], "random": [NUMBER]}),
-        "simple": [{"title": str, "score": SHARE, "explained": str}],
-    },
+    "verdict": Maybe(
+        {
+            **dict.fromkeys(("sentence", "tendency", "doubt", "duplicates"), str),
+            "meaning": [str],
+            **dict.fromkeys(("ks", "ks_std"), SHARE),
+            "threshold": NUMBER,
+            "label_tendency": Maybe(str),
+            "contradiction": bool,
+            "measures": [
+                {"name": str, "title": str, "value": SHARE, "low": SHARE, "high": SHARE, "explained": str}
+            ],
+            "cosines": Maybe({"bins": [NUMBER], "connected": [NUMBER], "random": [NUMBER]}),
+            "simple": [{"title": str, "score": SHARE, "explained": str}],
+        }
+    ),
     "halves": {
         "kind": Maybe(str),
         "words": str,
         "k": Maybe(int),
         "rows": [
-            {"name": str, "title": str, "edges": Maybe(int), "all": SHARE, "train": SHARE, "test": SHARE}
+            {
+                **dict.fromkeys(("name", "title", "explained"), str),
+                "edges": Maybe(int),
+                **dict.fromkeys(("all", "train", "test"), SHARE),
+            }
         ],
-        "mixing": Maybe({"given": Maybe([[SHARE]]), "found": Maybe([[SHARE]])}),
+        "mixing": Mapped([[SHARE]]),
         "mixing_classes": [str],
-        "worth": Maybe({"metric": str, "with": SHARE, "without": SHARE, "random": SHARE, "explained": str}),
+        "worth": Maybe(
+            {
+                **dict.fromkeys(("metric", "title", "part", "explained"), str),
+                **dict.fromkeys(("with", "without", "random"), SHARE),
+            }
+        ),
     },
     "classifier": {
         **dict.fromkeys(("metric", "metric_title", "metric_reason"), str),
@@ -82,7 +93,7 @@ SHAPE: dict[str, Any] = {
         "curves": [
             {"name": str, "losses": [SHARE], "scores": [SHARE], "best": Maybe(NUMBER), "step": Maybe(NUMBER)}
         ],
-        "coefficients": [dict.fromkeys(("alpha", "beta", "gamma", "delta"), NUMBER)],
+        "coefficients": [dict.fromkeys(("alpha", "beta", "gamma", "delta"), SHARE)],
         "coefficient_meaning": dict.fromkeys(("alpha", "beta", "gamma", "delta"), str),
     },
     "evaluation": {
@@ -97,6 +108,7 @@ SHAPE: dict[str, Any] = {
         ],
         "per_class": [{"class": str, "nodes": int, "precision": SHARE, "recall": SHARE, "f1": SHARE}],
         "confusion": [[int]],
+        "confusion_classes": [str],
         "largest": [{"true": str, "predicted": str, "nodes": int}],
         "by": [
             {
@@ -111,7 +123,7 @@ SHAPE: dict[str, Any] = {
     },
     "columns": [
         {
-            **dict.fromkeys(("name", "kind", "cells", "note"), str),
+            **dict.fromkeys(("name", "kind", "cells", "becomes", "note"), str),
             "missing": Maybe(int),
             "features": Maybe(int),
         }
@@ -122,7 +134,9 @@ SHAPE: dict[str, Any] = {
         "of": int,
         "sentence": str,
         "members": [str],
+        "weights": [SHARE],
         "columns": [str],
+        "columns_sentence": str,
         "nodes": {
             "id": [str],
             **{name: [int] for name in ("label", "predicted", "degree", "detail")},
@@ -138,7 +152,7 @@ SHAPE: dict[str, Any] = {
                 "found": [list],
                 "found_more": int,
                 "spread": Maybe({"score": [NUMBER], "from": [list], "others": NUMBER, "own": NUMBER}),
-                "columns": [list],
+                "columns": Maybe([list]),
             }
         ],
     },
@@ -219,9 +233,9 @@ def _wrong_places(content: dict[str, Any]) -> str:
     for where, (values, low, high) in places.items():
         if any(not low <= value < high for value in values):
             return f"{where} has a number beyond {low} … {high - 1}"
-    tables = {"evaluation.confusion": (evaluation["confusion"], len(evaluation["per_class"]))}
-    for half, rows in (halves["mixing"] or {}).items():
-        tables[f"halves.mixing.{half}"] = (rows or [], len(halves["mixing_classes"]))
+    tables = {"evaluation.confusion": (evaluation["confusion"], len(evaluation["confusion_classes"]))}
+    for half, rows in halves["mixing"].items():
+        tables[f"halves.mixing.{half}"] = (rows, len(halves["mixing_classes"]))
     for where, (rows, size) in tables.items():
         if rows and (len(rows) != size or any(len(row) != size for row in rows)):
             return f"{where} is not {size} × {size}"
@@ -229,7 +243,7 @@ def _wrong_places(content: dict[str, Any]) -> str:
         return "graph.class_counts has more classes than graph.classes"
     if evaluation["part"] not in ("test", "val"):
         return "evaluation.part is neither test nor val"
-    cosines = content["verdict"]["cosines"]
+    cosines = content["verdict"] and content["verdict"]["cosines"]
     if cosines and any(len(cosines[name]) != len(cosines["bins"]) - 1 for name in ("connected", "random")):
         return "verdict.cosines does not have one bar between two bins"
     return ""

@@ -32,12 +32,13 @@ class Bar(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of :func:`lines`: its name, its values at 0, step, 2 · step …, and the place of a mark."""
+    """A line of :func:`lines`: name, values at 0, step, 2 · step …, where its mark is, and its style."""
 
     name: str
     values: Sequence[float | None]
     step: float = 1.0
     mark: float | None = None
+    style: int = 0
 
 
 class Point(NamedTuple):
@@ -109,7 +110,8 @@ def bars(rows: Sequence[Bar], title: str, *, digits: int = 3, most: float = 1.0,
             ticks = "".join(f"M{x(end):.1f} {top + 18}v11" for end in (row.low, row.high))
             parts.append(f'<path class="whisker" d="{ends}{ticks}"/>')
     if low < 0:
-        parts.append(f'<path class="zero" d="M{x(0):.1f} 16V{38 * len(rows)}"/>')
+        ticks = "".join(f"M{x(0):.1f} {38 * number + 17}v13" for number in range(len(rows)))
+        parts.append(f'<path class="zero" d="{ticks}"/>')
     return _chart(title, "; ".join(told), 38 * len(rows), parts)
 
 
@@ -125,7 +127,8 @@ def lines(series: Sequence[Line], title: str, x_axis: str, y_axis: str) -> Marku
     for tick in _ticks(low, high, 4):
         parts.append(f'<path class="grid" d="M{LEFT} {y(tick):.1f}H{RIGHT}"/>')
         parts.append(_text(LEFT - 5, y(tick) + 4, f"{tick:g}", "muted", "end"))
-    for number, line in enumerate(series):
+    for line in series:
+        style = f"s{line.style % SERIES}"
         path, pen = "", "M"
         for place, value in enumerate(line.values):
             if value is None or not isfinite(value):
@@ -133,12 +136,12 @@ def lines(series: Sequence[Line], title: str, x_axis: str, y_axis: str) -> Marku
                 continue
             path += f"{pen}{x(place * line.step):.1f} {y(value):.1f}"
             pen = "L"
-        parts.append(f'<path class="line s{number % SERIES}" d="{path}"/>')
+        parts.append(f'<path class="line {style}" d="{path}"/>')
         if line.mark is not None:
             value = _value_at(line)
             if value is not None:
                 centre = f'cx="{x(line.mark):.1f}" cy="{y(value):.1f}"'
-                parts.append(f'<circle class="mark s{number % SERIES}" {centre} r="4"/>')
+                parts.append(f'<circle class="mark {style}" {centre} r="4"/>')
     return _chart(title, f"{len(series)} lines: " + ", ".join(line.name for line in series), height, parts)
 
 
