@@ -90,8 +90,8 @@ class TestDuckDB:
         """The module is asked for what DuckDB offers; SQLite answers."""
         opened = []
 
-        def connect(path, read_only):
-            opened.append((path, read_only))
+        def connect(path, read_only, config):
+            opened.append((path, read_only, config))
             connection = sqlite3.connect(database)
             connection.execute("ATTACH ':memory:' AS information_schema")
             connection.execute("CREATE TABLE information_schema.tables AS SELECT 'nodes' AS table_name")
@@ -102,7 +102,7 @@ class TestDuckDB:
         module.connect, module.Error = connect, sqlite3.Error
         monkeypatch.setitem(sys.modules, "duckdb", module)
         assert read_database_table(file, "nodes")["id"].tolist() == [1, 2]
-        assert opened == [(str(file), True)]
+        assert opened == [(str(file), True, {"enable_external_access": "false"})]
 
     def test_a_real_file(self, tmp_path):
         duckdb = pytest.importorskip("duckdb")
@@ -110,6 +110,16 @@ class TestDuckDB:
         with closing(duckdb.connect(str(path))) as connection:
             connection.execute('CREATE TABLE "my nodes" AS SELECT 1 AS id, 0.5 AS a')
         assert read_database_table(path, "my nodes").to_dict("list") == {"id": [1], "a": [0.5]}
+
+    def test_a_view_reads_no_other_file(self, tmp_path):
+        """It could read any file that the user can read, and addresses on the network."""
+        duckdb = pytest.importorskip("duckdb")
+        path, other = tmp_path / "real.duckdb", tmp_path / "other.csv"
+        other.write_text("id,a\nsecret,1\n")
+        with closing(duckdb.connect(str(path))) as connection:
+            connection.execute(f"CREATE VIEW nodes AS SELECT * FROM read_csv('{other}')")
+        with pytest.raises(InputError, match=r"real.duckdb cannot be read as DuckDB \(Permission Error"):
+            read_database_table(path, "nodes")
 
 
 def test_a_view_with_one_column_twice(tmp_path):

@@ -18,6 +18,9 @@ from otherhalf.errors import InputError
 MARK = "::"
 """What stands between the file of a database and the name of a table."""
 
+ALONE = {"enable_external_access": "false"}
+"""A view of a DuckDB file could otherwise read any other file, and addresses on the network."""
+
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
 _DUCKDB_TABLES = "SELECT table_name FROM information_schema.tables ORDER BY table_name"
 
@@ -77,7 +80,7 @@ def _duckdb(path: Path) -> Iterator[Any]:
         raise InputError(f"reading {path} needs duckdb: run `pip install otherhalf[io]`, or export CSV files")
     duckdb = import_module("duckdb")
     try:
-        with closing(duckdb.connect(str(path), read_only=True)) as connection:
+        with closing(duckdb.connect(str(path), read_only=True, config=ALONE)) as connection:
             yield connection
     except duckdb.Error as error:
         reason = str(error).split("\n", maxsplit=1)[0]
