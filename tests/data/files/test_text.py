@@ -163,3 +163,23 @@ def test_damaged_gzip(table):
     complete = gzip.compress(("id,a\n" + "".join(f"{i},{i * i}\n" for i in range(50000))).encode())
     for content in (b"id,a\n1,2\n", complete[: len(complete) // 2]):
         assert "t.csv.gz cannot be read" in refusal(lambda c=content: table(c, "t.csv.gz").read(["id"]))
+
+
+class TestShortRows:
+    def test_they_are_said_with_the_first_line(self, table):
+        opened = table('id,label,a\nu,x,1\n"v\nv",y\n\nw\nt,z,3\n')
+        assert opened.read(["id", "label"])["a"].isna().tolist() == [False, True, True, False]
+        (note,) = opened.notes
+        assert "2 rows have fewer cells" in note
+        assert "line 4" in note
+
+    def test_an_empty_last_cell_is_no_short_row(self, table):
+        opened = table("id,label,a\nu,x,1\nv,y,\n")
+        opened.read(["id"])
+        assert opened.notes == []
+
+    def test_in_another_encoding_compressed_with_tabs(self, table):
+        content = gzip.compress("id\tlabel\ta\nü\tx\t1\nv\ty\n".encode("cp1252"))
+        opened = table(content, "t.tsv.gz", "\t")
+        opened.read(["id"])
+        assert any("1 row has fewer cells" in note for note in opened.notes)

@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,8 @@ class TextTable(Table):
         )
         if count is not None:
             return cells
+        if len(cells) and cells[self.columns[-1]].isna().any():
+            self._note_short_rows()
         cells, changed, unclear = read_decimal_commas(cells, text, self.separator)
         if changed:
             self.notes.append(f"{self.path}: the numbers in {listing(changed)} have decimal commas.")
@@ -116,6 +119,22 @@ class TextTable(Table):
                 "not taken as decimal commas: write the numbers with points or without commas."
             )
         return cells
+
+    def _note_short_rows(self) -> None:
+        """Say how many rows end before the last column: pandas fills them up without a word."""
+        first, number = 0, 0
+        with open_bytes(self.path) as opened, io.TextIOWrapper(opened, self.encoding, newline="") as lines:
+            rows = csv.reader(lines, delimiter=self.separator, skipinitialspace=True)
+            with suppress(csv.Error):  # a cell longer than that module reads: the rows before it are counted
+                for row in rows:
+                    if 0 < len(row) < len(self.columns):
+                        first, number = first or rows.line_num, number + 1
+        if number:
+            has = "1 row has" if number == 1 else f"{number:,} rows have"
+            self.notes.append(
+                f"{self.path}: {has} fewer cells than there are columns (the first ends in line {first:,}); "
+                "what is missing at the end counts as empty."
+            )
 
     def _in_any_encoding(self, **options: Any) -> pd.DataFrame:
         try:
