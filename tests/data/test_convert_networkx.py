@@ -225,7 +225,7 @@ class TestAttributesOfEveryKind:
         (
             {"size": "big"},
             {"features": "size"},
-            "the node 'w' is 'big', which is not a number or a vector",
+            "the node 'w' is 'big', which is no number or a vector",
         ),
         (
             {"size": [1, 2]},
@@ -251,3 +251,19 @@ def test_two_names_that_read_alike():
     source = nx.Graph([(1, "1")])
     nx.set_node_attributes(source, 1.0, "a")
     assert "the node id '1' occurs more than once" in refusal(source)
+
+
+@pytest.mark.parametrize("value", [10**400, "9" * 5000, [], -1, float("inf")])
+def test_weights_that_are_no_numbers(value):
+    graph = nx.path_graph(3)
+    graph.add_edge(0, 1, weight=value)
+    with pytest.raises(InputError, match="the attribute 'weight' of the edge from 0 to 1 is") as caught:
+        from_networkx(graph)
+    assert len(str(caught.value)) < 300
+
+
+def test_a_feature_too_large_for_a_number():
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, 10**400, "size")
+    with pytest.raises(InputError, match=r"the attribute 'size' of the node 0 is 1000+…, which is no number"):
+        from_networkx(graph, features=["size"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Real
@@ -18,6 +19,7 @@ from otherhalf.data.reading import Columns, Reading
 from otherhalf.data.roles.labels import read_labels
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
+from otherhalf.system.names import short
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -139,10 +141,10 @@ def _weights(graph: nx.Graph, name: str, notes: list[str]) -> npt.NDArray[np.flo
     weights = np.ones(len(edges))
     for number, (source, target, attributes) in enumerate(edges):
         value = attributes.get(name, 1)
-        if not _is_number(value) or not 0 <= value < np.inf:
+        if not _is_number(value) or not 0 <= value <= sys.float_info.max:
             raise InputError(
-                f"the attribute {name!r} of the edge from {source!r} to {target!r} is {value!r}: give "
-                "positive numbers, name another attribute, or ignore it with weight=False"
+                f"the attribute {name!r} of the edge from {source!r} to {target!r} is {short(repr(value))}: "
+                "give positive numbers, name another attribute, or ignore it with weight=False"
             )
         weights[number] = value
     zeros = int((weights == 0).sum())
@@ -199,9 +201,9 @@ def _networkx_attribute(
             raise InputError(f"the node {node!r} has no attribute {key!r}: give every node the same features")
         try:
             value = np.asarray(row[key], dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(
-                f"the attribute {key!r} of the node {node!r} is {row[key]!r}, which is not a number"
+                f"the attribute {key!r} of the node {node!r} is {short(repr(row[key]))}, which is no number"
                 + (" or a vector of numbers" if vector else "")
                 + ": give numbers, or name other features"
             ) from None

@@ -5,6 +5,8 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from otherhalf.system.names import short
+
 _PACKAGE = __name__.split(".", maxsplit=1)[0]
 
 
@@ -39,6 +41,6 @@ def by_column(notes: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 def listing(names: Iterable[object], most: int = 20) -> str:
     """Return names with commas between them, the first ones only if there are many."""
-    texts = [str(name) for name in names]
+    texts = [short(name) for name in names]
     more = f" and {len(texts) - most} more" if len(texts) > most else ""
     return ", ".join(texts[:most]) + more

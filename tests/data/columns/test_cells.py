@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from otherhalf.data.columns.cells import Cells, sample_of, text_of
+from otherhalf.errors import InputError
 
 
 def texts(column):
@@ -141,3 +142,14 @@ def test_a_sample_depends_on_the_texts_alone():
 def test_text_of_a_large_float_is_exact():
     assert text_of(1e20) == "1e+20"
     assert text_of(float(2**52)) == str(2**52)
+
+
+def test_moments_far_away_with_a_time_zone():
+    far = pd.Series(np.array([2**40, 0], dtype="M8[s]")).dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin")
+    assert Cells.of(far.rename("t")).distinct == 2
+
+
+def test_a_date_that_no_number_of_microseconds_holds():
+    far = pd.Series(np.array([10**15], dtype="M8[s]"), name="t")
+    with pytest.raises(InputError, match="the column 't' holds a date that is 290,000 years away or more"):
+        _ = Cells.of(far).days

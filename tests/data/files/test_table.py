@@ -42,7 +42,7 @@ def test_bytes_become_text_where_they_are_text():
     rows = MemoryTable("t", cells).read(())
     assert rows["a"].tolist()[0] == "é"
     assert rows["a"].isna().tolist() == [False, True]
-    assert rows["b"].tolist() == [b"\xff", b"x"]
+    assert rows["b"].tolist() == [b"\xff", "x"]
     check_no_bytes("t", rows["a"])
     with pytest.raises(InputError, match="t: the column 'b' holds bytes that are not text"):
         check_no_bytes("t", rows["b"])

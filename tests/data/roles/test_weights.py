@@ -115,3 +115,10 @@ class TestWhichColumn:
     def test_wrong_names(self, named, message):
         with pytest.raises(InputError, match=message):
             column_of({"weight": [1, 2, 3]}, named)
+
+
+def test_a_list_is_no_weight():
+    column = pd.Series([1, [], 2], dtype=object, name="w")
+    table = MemoryTable("e", pd.DataFrame({"w": column}))
+    with pytest.raises(InputError, match=r"the weight 'w' in row 2 is '\[\]'"):
+        edge_weights(table, column, np.ones(3, dtype=bool), [])

@@ -144,7 +144,10 @@ class Cells:
             texts = [text_of(cell) for cell in cells.tolist()]
         elif self.days is not None:
             codes, cells = pd.factorize(column)
-            texts = [text_of(cell) for cell in cells]
+            try:
+                texts = [text_of(cell) for cell in cells]
+            except NotImplementedError:  # a moment with a time zone beyond the year 9999
+                texts = cells.tz_convert("UTC").tz_localize(None).to_numpy().astype(str).tolist()
         else:
             if column.dtype == object and self.inferred not in ("string", "empty"):
                 # 1, 1.0 and True are equal for pandas. So the texts are made before equal cells are found.

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from otherhalf.errors import InputError
+from otherhalf.system.names import short
 
 _LISTED = 20
 
@@ -19,7 +20,7 @@ def split_names(names: Sequence[str] | str) -> list[str]:
 
 def listing(columns: Iterable[str]) -> str:
     """Return the first of the columns for a message, and how many more there are."""
-    columns = list(columns)
+    columns = [short(column) for column in columns]
     more = f" and {len(columns) - _LISTED} more" if len(columns) > _LISTED else ""
     return (", ".join(columns[:_LISTED]) or "none") + more
 

@@ -50,7 +50,7 @@ def without_packing(name: str) -> str:
 
 def unreadable(path: Path, error: Exception) -> InputError:
     """Return the error for a file that cannot be read, in one sentence."""
-    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    reason = getattr(error, "strerror", None) or " ".join(str(error).split()) or type(error).__name__
     return InputError(f"{path} cannot be read ({reason}): check its permissions, or write it again")
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from otherhalf.data.files.compressed import unreadable
 from otherhalf.data.files.table import UNNAMED
 from otherhalf.errors import InputError
 
@@ -28,9 +29,7 @@ def read_parquet(path: Path) -> pd.DataFrame:
     except (ValueError, OverflowError) as error:  # such as a date in the year 275760
         raise InputError(f"{path} holds a value that cannot be read ({error}): correct it") from error
     except OSError as error:
-        raise InputError(
-            f"{path} cannot be read ({error.strerror or error}): check its permissions, or write it again"
-        ) from error
+        raise unreadable(path, error) from error
     if not isinstance(cells.index, pd.RangeIndex):
         cells = cells.reset_index(
             names=[name or f"{UNNAMED}{place}" for place, name in enumerate(cells.index.names)]

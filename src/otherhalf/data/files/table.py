@@ -77,21 +77,27 @@ class MemoryTable(Table):
 
 
 def _with_text(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with text in place of bytes where all of a column are text in UTF-8."""
-    decoded = {}
-    for name in cells.columns:
-        column = cells[name]
-        if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) == "bytes":
-            try:
-                decoded[name] = column.map(bytes.decode, na_action="ignore")
-            except UnicodeDecodeError:
-                continue
+    """Return the table with text in place of bytes that are text in UTF-8."""
+    decoded = {
+        name: cells[name].map(_text, na_action="ignore") for name in cells.columns if _has_bytes(cells[name])
+    }
     return cells.assign(**decoded) if decoded else cells
 
 
 def check_no_bytes(name: str, column: pd.Series[Any]) -> None:
-    """Raise InputError if the cells of a column are bytes that are no text; ``name`` is that of its table."""
-    if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) == "bytes":
+    """Raise InputError if cells of a column are bytes that are no text; ``name`` is that of its table."""
+    if _has_bytes(column):
         raise InputError(
             f"{name}: the column {column.name!r} holds bytes that are not text: give text or numbers"
         )
+
+
+def _has_bytes(column: pd.Series[Any]) -> bool:
+    return column.dtype == object and any(isinstance(cell, bytes) for cell in column)
+
+
+def _text(cell: Any) -> Any:
+    try:
+        return cell.decode() if isinstance(cell, bytes) else cell
+    except UnicodeDecodeError:
+        return cell

@@ -44,7 +44,7 @@ def read_arxiv(path: Path) -> Graph:
         root = _open(path)
         return _graph(root, _table(root, "raw", "node-feat").astype(np.float32), ARXIV)
     except _DAMAGED as error:
-        reason = " ".join(str(error).split())
+        reason = " ".join(str(error).split())[:200]
         raise InputError(
             f"{path} does not have all of OGB's official files ({reason}): download arxiv.zip again"
         ) from error

@@ -14,6 +14,7 @@ from otherhalf.data.notes import counted
 from otherhalf.data.roles.ids import NodeIds, distinct_names
 from otherhalf.errors import InputError
 from otherhalf.system.arrays import IntArray
+from otherhalf.system.names import short
 
 UnknownEdges = Literal["drop", "error", "add"]
 """What to do with an edge to an id that no node has: drop it, refuse the table, or add the node."""
@@ -79,7 +80,7 @@ def edge_ends(
         return Ends(pairs, np.ones(len(rows), dtype=bool), grown)
     row = int(np.argmax(unknown))
     end = next(end for end in named if end.nodes[row] < 0)
-    example = f"{end.name(row)!r} in the column {end.column!r}, row {row + 1}"
+    example = f"{short(end.name(row))!r} in the column {end.column!r}, row {row + 1}"
     if unknown_edges == "error" or count > len(rows) / 2:
         raise InputError(
             f"{table.name}: {example}, is not among the node ids, which look like {str(ids.values[0])!r} "

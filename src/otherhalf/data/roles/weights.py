@@ -16,6 +16,7 @@ from otherhalf.data.columns.number_text import remarks
 from otherhalf.data.files.table import Table
 from otherhalf.data.notes import counted
 from otherhalf.errors import InputError
+from otherhalf.system.names import short
 
 Weights = npt.NDArray[np.float64]
 
@@ -90,7 +91,8 @@ def edge_weights(
     if wrong.any():
         row = int(np.argmax(wrong))
         cell = column.iloc[row]
-        what = "empty" if pd.isna(cell) or str(cell).strip() == "" else f"{str(cell)!r}"
+        gap = pd.api.types.is_scalar(cell) and (pd.isna(cell) or str(cell).strip() == "")
+        what = "empty" if gap else repr(short(cell))
         raise InputError(
             f"{table.name}: the weight {column.name!r} in row {row + 1} is {what} "
             f"({counted(int(wrong.sum()), 'such row')} in all): give positive numbers, name another column "
