@@ -240,7 +240,7 @@ class TestText:
         assert "give --out half.csv to keep it" in out
         status, out, err = run("fit", CSBM, "--out", tmp_path)
         assert (status, err) == (0, "")
-        assert f"{tmp_path} has the model, result.json, predictions.csv and half.csv (" in out
+        assert f"{tmp_path} has the model, result.json, predictions.csv, report.json and half.csv (" in out
         assert "The metric is accuracy, because there are 3 classes.\n" in out
         assert "On 24 test nodes:\n" in out
         assert "majority class" in out

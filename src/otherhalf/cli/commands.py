@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from otherhalf.cli.console import print_result, progress, run, say, set_threads
+from otherhalf.cli.console import command_line, print_result, progress, run, say, set_threads
 from otherhalf.cli.experiments import compare, reproduce, search
 from otherhalf.cli.inspect import inspect
 from otherhalf.cli.options import (
@@ -225,6 +225,7 @@ def fit(
     graph = open_graph()
     parts = make_split(graph, split, seed)
     from otherhalf.estimators.goal import GOALClassifier
+    from otherhalf.report.content import complete_content, content_writer
 
     model = GOALClassifier(
         preset,
@@ -245,7 +246,18 @@ def fit(
         say(f"With --fast it would be {quick.duration}, with fewer and simpler models.")
     with progress() as on_step:
         simple = not (no_simple or fast or model.resolved_settings().method == "embedding")
-        result = fit_into(model, graph, parts, out, resume=resume, on_step=on_step, simple=simple)
+        result = fit_into(
+            model,
+            graph,
+            parts,
+            out,
+            resume=resume,
+            on_step=on_step,
+            simple=simple,
+            write_report=content_writer(model, graph, parts, command=command_line()),
+        )
+    if resume and out is not None:
+        complete_content(out, graph, parts, result, command=command_line())
     print_result({**result, "estimate": estimate.to_dict()}, summary(result), as_json)
 
 

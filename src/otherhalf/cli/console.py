@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator
@@ -85,6 +86,11 @@ def set_threads(threads: int | None) -> None:
         import torch
 
         torch.set_num_threads(threads)
+
+
+def command_line() -> str:
+    """Return the command as one would type it again."""
+    return shlex.join(["otherhalf", *sys.argv[1:]])
 
 
 def say(text: str) -> None:

@@ -23,6 +23,7 @@ from otherhalf.training.checkpoint import check_threads
 RESULT_FILE = "result.json"
 PREDICTIONS_FILE = "predictions.csv"
 HALF_FILE = "half.csv"
+REPORT_FILE = "report.json"
 CHECKPOINTS = "checkpoints"
 OUTCOME = "outcome"
 STATE = re.compile(r"run-[0-9a-f]{16}")
@@ -49,7 +50,7 @@ class RunFiles:
     def check(self) -> None:
         """Raise InputError if the fit could not be written; call it before the fit, not after it."""
         check_folder(self.folder)
-        for name in (RESULT_FILE, PREDICTIONS_FILE, HALF_FILE, MODEL_FILE, CHECKPOINTS):
+        for name in (RESULT_FILE, PREDICTIONS_FILE, HALF_FILE, REPORT_FILE, MODEL_FILE, CHECKPOINTS):
             path = self.folder / name
             right = path.is_dir() if name == CHECKPOINTS else path.is_file()
             if os.path.lexists(path) and not right:
@@ -133,9 +134,12 @@ def _move(outcome: Path, folder: Path) -> None:
     """
     older = _older_result(folder / RESULT_FILE)
     old_weights = older.get("weights", weights_of(folder))
-    # If the predictions are in place already, so may be the new half.
-    if older.get("half_rows") is not None and (outcome / PREDICTIONS_FILE).exists():
-        (folder / HALF_FILE).unlink(missing_ok=True)
+    # If the predictions are in place already, so may be the new half and the new report.
+    if (outcome / PREDICTIONS_FILE).exists():
+        if older.get("half_rows") is not None:
+            (folder / HALF_FILE).unlink(missing_ok=True)
+        if older.get("report"):
+            (folder / REPORT_FILE).unlink(missing_ok=True)
     for name in sorted((path.name for path in outcome.iterdir()), key=_place):
         if name == RESULT_FILE and is_weights(old_weights) and old_weights != weights_of(folder):
             (folder / old_weights).unlink(missing_ok=True)
@@ -144,7 +148,7 @@ def _move(outcome: Path, folder: Path) -> None:
 
 def _place(name: str) -> int:
     """Return the place of a file among those that are moved: weights, the model that names them, the rest."""
-    order = (MODEL_FILE, PREDICTIONS_FILE, HALF_FILE, RESULT_FILE)
+    order = (MODEL_FILE, PREDICTIONS_FILE, HALF_FILE, REPORT_FILE, RESULT_FILE)
     return order.index(name) if name in order else -1
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from otherhalf.estimators.model_folder import weights_of
 from otherhalf.estimators.run_files import (
     HALF_FILE,
     PREDICTIONS_FILE,
+    REPORT_FILE,
     RESULT_FILE,
     RunFiles,
     complete_earlier,
@@ -46,6 +48,7 @@ def fit_into(
     on_step: OnStep | None = None,
     simple: bool = False,
     spreadsheet_safe: bool = False,
+    write_report: Callable[[Path, dict[str, Any]], Any] | None = None,
 ) -> dict[str, Any]:
     """Fit, score once on the test nodes, write everything to ``folder`` if one is given; return the result.
 
@@ -62,6 +65,8 @@ def fit_into(
         simple: Whether the result has the scores of simple models beside those of the fit.
         spreadsheet_safe: Whether no cell of the tables is a formula to a spreadsheet
             (:func:`~otherhalf.data.table_writer.write_table`).
+        write_report: Writes :data:`~otherhalf.estimators.run_files.REPORT_FILE` to the folder that it is
+            given, from the model and this result; default: there is none.
     """
     if folder is None:
         model.fit(graph, split, on_step=on_step)
@@ -96,7 +101,10 @@ def fit_into(
             "weights": weights_of(place),
             "run": files.identity,
             "threads": torch.get_num_threads(),
+            **({} if write_report is None else {"report": True}),
         }
+        if write_report is not None:
+            write_report(place, result)
         with atomic_write(place / RESULT_FILE) as temporary:
             temporary.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
         files.publish()
@@ -241,7 +249,7 @@ def _file_lines(result: dict[str, Any]) -> list[str]:
     """Return what a fit wrote to its folder; an older result does not say whether the half is among it."""
     if "out" not in result:
         return []
-    files = [RESULT_FILE, PREDICTIONS_FILE]
+    files = [RESULT_FILE, PREDICTIONS_FILE, *([REPORT_FILE] if result.get("report") else [])]
     lines = []
     if result.get("half_rows") is not None:
         files.append(f"{HALF_FILE} ({result['half_rows']:,} edges of the missing half)")

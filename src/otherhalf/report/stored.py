@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from otherhalf.errors import InputError
+from otherhalf.estimators.run_files import REPORT_FILE
 from otherhalf.system.atomic import atomic_write
 
-REPORT_FILE = "report.json"
 FORMAT = 1
 
 
@@ -163,7 +163,9 @@ SHAPE: dict[str, Any] = {
 def write_content(folder: str | Path, content: dict[str, Any]) -> None:
     """Write a content to a fit's folder."""
     with atomic_write(Path(folder) / REPORT_FILE) as temporary:
-        temporary.write_text(json.dumps(content, allow_nan=False) + "\n", encoding="utf-8")
+        temporary.write_text(
+            json.dumps(content, allow_nan=False, separators=(",", ":")) + "\n", encoding="utf-8"
+        )
 
 
 def read_content(folder: str | Path) -> dict[str, Any]:

@@ -65,3 +65,13 @@ def test_extreme_values_stay_finite(values):
 
 def test_far_new_values_are_bounded():
     assert Scaling.learn(np.array([1.0, 2.0])).apply(np.array([1e9])).tolist() == [FURTHEST]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[1.0, 2.0, 3.0], [0.0] * 18 + [1.0, 5.0], np.exp(np.linspace(-3, 6, 40)).tolist(), [4.0, 4.0]],
+    ids=[STANDARD, COUNTS, LOG, "constant"],
+)
+def test_a_scale_can_be_undone(values):
+    scaling = Scaling.learn(np.sort(values))
+    np.testing.assert_allclose(scaling.undo(scaling.apply(np.array(values))), values, atol=1e-9)

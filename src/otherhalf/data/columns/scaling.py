@@ -71,6 +71,11 @@ class Scaling:
             scaled = (values - self.mean) / self.deviation
         return np.clip(scaled, -FURTHEST, FURTHEST)
 
+    def undo(self, scaled: DoubleArray) -> DoubleArray:
+        """Return the numbers that :meth:`apply` scaled; of one that was too far away, where it was put."""
+        values = scaled * self.deviation + self.mean
+        return values if self.way == STANDARD else np.sinh(values) * self.spread + self.median
+
     @property
     def words(self) -> str:
         """The way in words."""

@@ -1,0 +1,180 @@
+"""The verdict on a graph in plain words: what its edges join, and what that means for a classifier."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from otherhalf.complement.missing_half import MissingHalf
+from otherhalf.diagnosis.duplicate_audit import audit_duplicates
+from otherhalf.diagnosis.sentences import adjective
+from otherhalf.diagnosis.simple import simple_scores
+from otherhalf.diagnosis.units import UnitFree
+from otherhalf.diagnosis.verdict import Diagnosis, diagnose
+from otherhalf.errors import InputError
+from otherhalf.graph import Graph, Split
+from otherhalf.report.reported import Reported
+from otherhalf.report.values import number, numbers
+from otherhalf.system.arrays import UNKNOWN
+
+CHANCE = 0.1
+"""Adjusted homophily from −CHANCE to the threshold of the labels: edges hardly regard the classes."""
+
+LIKE, EITHER, UNLIKE = (
+    "mostly joins like with like",
+    "joins nodes with little regard to their class",
+    "mostly joins unlike with unlike",
+)
+
+MEASURES = {
+    "edge_homophily": ("edge homophily", "share of the edges that are within a class"),
+    "node_homophily": ("node homophily", "mean share of a node's neighbours that have its class"),
+    "adjusted_homophily": (
+        "adjusted homophily",
+        "edge homophily less what the sizes of the classes give by chance: 0 is chance, 1 is all edges "
+        "within a class",
+    ),
+    "class_insensitive_homophily": (
+        "class-insensitive homophily",
+        "mean excess of each class's homophily over its share of the nodes",
+    ),
+    "label_informativeness": (
+        "label informativeness",
+        "how much a neighbour's class tells about a node's: 0 nothing, 1 all",
+    ),
+}
+"""Measures of the labels: their titles, and what they are."""
+
+
+def verdict(fit: Reported) -> dict[str, Any]:
+    """Return what kind of graph this is, by the labels of training and validation nodes."""
+    diagnosis: Diagnosis | None = getattr(fit.model, "diagnosis_", None)
+    if diagnosis is None:  # a model that does not diagnose
+        known = np.concatenate([fit.split.train, fit.split.val])
+        diagnosis = diagnose(fit.graph, nodes=known, seed=fit.seed, simple=False)
+    half: MissingHalf | None = getattr(fit.model, "missing_half_", None)
+    return {
+        "sentence": sentence(diagnosis, fit.graph.name),
+        "meaning": meaning(diagnosis, half),
+        "ks": number(diagnosis.ks),
+        "ks_std": number(diagnosis.ks_std),
+        "threshold": number(diagnosis.threshold),
+        "tendency": diagnosis.tendency,
+        "label_tendency": diagnosis.label_tendency,
+        "contradiction": diagnosis.contradiction,
+        "doubt": diagnosis.doubt,
+        "measures": _measures(diagnosis),
+        "cosines": {
+            "bins": numbers(diagnosis.bin_edges),
+            "connected": numbers(diagnosis.connected),
+            "random": numbers(diagnosis.random),
+        },
+        "duplicates": duplicates(fit.graph, fit.split),
+        "simple": _simple(fit),
+    }
+
+
+def sentence(diagnosis: Diagnosis, name: str = "") -> str:
+    """Return the verdict in one sentence."""
+    graph = name or "This graph"
+    edges, adjusted = diagnosis.edge_homophily, diagnosis.adjusted_homophily
+    if edges is None or adjusted is None or diagnosis.label_tendency is None:
+        words = LIKE if diagnosis.tendency == "homophily" else UNLIKE
+        return f"By its features, {name or 'this graph'} {words}; too few labels are known to say more."
+    counted = f"{edges:.0%} of the edges with known labels are within a class"
+    if diagnosis.label_tendency == "undecided":
+        return f"{graph} may join like with like or not: {counted}, too few to decide."
+    unlike = UNLIKE if adjusted < -CHANCE else EITHER
+    words = LIKE if diagnosis.label_tendency == "homophily" else unlike
+    return f"{graph} {words}: {counted}."
+
+
+def meaning(diagnosis: Diagnosis, half: MissingHalf | None) -> list[str]:
+    """Return what the verdict means for this graph, a sentence each."""
+    above = diagnosis.ks > diagnosis.threshold
+    lines = [
+        f"D = {diagnosis.ks:.3f} says how far the features of connected nodes differ in similarity from "
+        f"those of random nodes. It is {'above' if above else 'not above'} {diagnosis.threshold:g}, which "
+        f"the paper takes for {'like joined with like' if above else 'unlike joined with unlike'}.",
+    ]
+    if diagnosis.doubt:
+        lines.append(diagnosis.doubt)
+    if diagnosis.contradiction:
+        lines.append("The labels contradict D, and they are nearer to what is to be learned.")
+    followed = diagnosis.label_tendency if diagnosis.label_tendency != "undecided" else None
+    if (followed or diagnosis.tendency) == "homophily":
+        lines.append(
+            "A node's neighbours say much about its class, so a model over the given edges is strong."
+        )
+    elif followed is not None:
+        lines.append(
+            "A node's neighbours are mostly of other classes or of any class, so averaging over them "
+            "misleads; their pattern may still tell the class."
+        )
+    if half is None:
+        lines.append("The model was fitted without a missing half.")
+    else:
+        lines.append(f"The missing half is {adjective(half.kind)}: {_joined(half.kind)}.")
+    return lines
+
+
+def _joined(kind: str) -> str:
+    similar, unlike = "nodes that are alike but not connected", "nodes that are unlike"
+    return {"homophily": f"it joins {similar}", "heterophily": f"it joins {unlike}"}.get(
+        kind, f"it joins {similar}, and {unlike}"
+    )
+
+
+def duplicates(graph: Graph, split: Split) -> str:
+    """Return the warning that copying the labels of identical nodes scores well, or an empty text."""
+    try:
+        return audit_duplicates(graph, split).warning
+    except InputError:  # no labelled test node to copy to
+        return ""
+
+
+def _measures(diagnosis: Diagnosis) -> list[dict[str, Any]]:
+    rows = []
+    for name, (title, explained) in MEASURES.items():
+        value = getattr(diagnosis, name)
+        if value is None:
+            continue
+        low, high = diagnosis.intervals.get(name) or (None, None)
+        rows.append(
+            {
+                "name": name,
+                "title": title,
+                "value": number(value),
+                "low": number(low),
+                "high": number(high),
+                "explained": explained,
+            }
+        )
+    return rows
+
+
+def _simple(fit: Reported) -> list[dict[str, Any]]:
+    """Return what the two ways that take no time score on the labels of training and validation nodes."""
+    graph, y = fit.graph, np.full_like(fit.graph.y, UNKNOWN)
+    known = np.concatenate([fit.split.train, fit.split.val])
+    y[known] = graph.y[known]
+    # A column of zeros leaves out the regression on the features, which takes seconds.
+    nothing = UnitFree(np.zeros((graph.num_nodes, 1), dtype=np.float32), "none")
+    found = simple_scores(graph, nothing, y, np.random.default_rng(fit.seed))
+    if not found:
+        return []
+    majority, neighbours = found["majority"], found["neighbours"]
+    judged = f"on {majority['nodes']:,} training and validation nodes"
+    return [
+        {
+            "title": "majority class",
+            "score": number(majority["accuracy"]),
+            "explained": f"accuracy of always saying {majority['class']}, {judged}",
+        },
+        {
+            "title": "majority of the neighbours",
+            "score": number(neighbours["accuracy"]),
+            "explained": f"accuracy of the most frequent known label among a node's neighbours, {judged}",
+        },
+    ]
