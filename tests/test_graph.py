@@ -318,3 +318,11 @@ class TestFeatureNames:
     def test_wrong_ones(self, names, message):
         with pytest.raises(InputError, match=message):
             Graph(edges=[[0], [1]], x=np.ones((2, 2)), feature_names=names)
+
+
+def test_sparse_features_whose_rows_end_before_they_begin():
+    """scipy would write beyond its arrays."""
+    x = sp.csr_matrix(np.eye(3))
+    x.indptr = np.array([0, 3, 1, 0])
+    with pytest.raises(InputError, match="damaged"):
+        Graph(edges=[[0, 1], [1, 2]], x=x, y=[0, 1, 0])

@@ -8,7 +8,15 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otherhalf.system.arrays import Frozen, IntArray, column_moments, distinct_keys, frozen, sha256_of
+from otherhalf.system.arrays import (
+    Frozen,
+    IntArray,
+    column_moments,
+    csr_of_parts,
+    distinct_keys,
+    frozen,
+    sha256_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,3 +74,26 @@ def test_column_moments_by_hand():
     assert mean.tolist() == [2, 5, 1.5]
     assert deviation.tolist() == [1, 1, 1.5]  # that of the constant column, 0, is given as 1
     assert mean.dtype == deviation.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("indices", "indptr"),
+    [
+        ([0, 1], [0, 2, 1]),
+        ([0, 1], [0, 5, 0]),  # scipy's own check accepts it, and writes beyond its arrays later
+        ([0, 1], [0, -1, 2]),
+        ([0, 1], [0, 1, 3]),
+        ([0, 7], [0, 1, 2]),
+        ([0, -1], [0, 1, 2]),
+        ([0, 1], [0, 2]),
+    ],
+)
+def test_parts_that_make_no_matrix(indices, indptr):
+    with pytest.raises(ValueError, match=r"."):
+        csr_of_parts(np.ones(2), np.array(indices), np.array(indptr), (2, 2))
+
+
+def test_parts_that_make_a_matrix():
+    made = csr_of_parts(np.array([3.0, 4.0]), np.array([1, 0]), np.array([0, 1, 2]), (2, 2), np.float32)
+    assert made.toarray().tolist() == [[0, 3], [4, 0]]
+    assert csr_of_parts(np.zeros(0), np.zeros(0, int), np.zeros(1, int), (0, 3)).shape == (0, 3)

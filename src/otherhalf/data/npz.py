@@ -27,7 +27,7 @@ from otherhalf.data.reading import Reading
 from otherhalf.data.splits import GIVEN
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
-from otherhalf.system.arrays import UNKNOWN, IntArray
+from otherhalf.system.arrays import UNKNOWN, IntArray, csr_of_parts
 from otherhalf.system.atomic import atomic_write
 from otherhalf.system.names import from_arrays, to_arrays
 from otherhalf.system.relations import Relations
@@ -91,15 +91,12 @@ def csr_features(arrays: Arrays, prefix: str = "x_") -> sp.csr_matrix:
     """Return the float32 CSR matrix of ``{prefix}data``, ``indices``, ``indptr``, ``shape``, checked."""
     data, indices, indptr, shape = (arrays[prefix + key] for key in ("data", "indices", "indptr", "shape"))
     try:
-        matrix = sp.csr_matrix(
-            (data.astype(np.float32), indices, indptr), shape=tuple(int(size) for size in shape)
-        )
-        matrix.check_format(full_check=True)
+        rows, columns = (int(size) for size in shape)
+        return csr_of_parts(data.astype(np.float32), indices, indptr, (rows, columns))
     except (ValueError, TypeError, IndexError) as error:
         raise InputError(
             f"the sparse features in {prefix}* do not fit together ({error}): write them again"
         ) from None
-    return matrix
 
 
 def mask_splits(arrays: Arrays, labelled: npt.NDArray[np.bool_]) -> tuple[Split, ...]:

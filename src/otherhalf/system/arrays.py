@@ -42,6 +42,26 @@ class Frozen:
             object.__setattr__(self, key, frozen(value))
 
 
+def csr_of_parts(
+    data: npt.NDArray[Any],
+    indices: npt.NDArray[Any],
+    indptr: npt.NDArray[Any],
+    shape: tuple[int, int],
+    dtype: npt.DTypeLike = None,
+) -> sp.csr_matrix:
+    """Return the CSR matrix of three arrays; raise ValueError or TypeError if they do not fit together."""
+    return checked_csr(sp.csr_matrix((data, indices, indptr), shape=shape, dtype=dtype))
+
+
+def checked_csr(matrix: sp.csr_matrix) -> sp.csr_matrix:
+    """Return the matrix; raise ValueError if scipy would read or write beyond its arrays."""
+    # scipy's own check leaves out the ends of rows where the last of them is 0.
+    if len(matrix.indptr) and np.diff(matrix.indptr, prepend=0).min() < 0:
+        raise ValueError("the ends of its rows go down")
+    matrix.check_format(full_check=True)
+    return matrix
+
+
 def distinct_keys(keys: IntArray) -> IntArray:
     """Return the distinct integers ≥ 0 of ``keys``, sorted. This is ten times as fast as np.unique here."""
     ordered = np.sort(keys)

@@ -11,7 +11,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from otherhalf.errors import InputError
-from otherhalf.system.arrays import UNKNOWN, FloatArray, IntArray, distinct_keys, frozen
+from otherhalf.system.arrays import UNKNOWN, FloatArray, IntArray, checked_csr, distinct_keys, frozen
 from otherhalf.system.names import LONGEST_CLASS, as_text
 
 MOST_FEATURES = 2**31 - 1
@@ -49,6 +49,11 @@ def checked_features(x: Any) -> FloatArray | sp.csr_matrix:
         raise InputError(f"the features have the shape {tuple(x.shape)}: give one row per node, [N, D]")
     if x.shape[0] == 0:
         raise InputError("the graph has no nodes: give at least two nodes and an edge between them")
+    if sparse and x.format == "csr":
+        try:
+            checked_csr(x)
+        except ValueError as error:
+            raise InputError(f"the sparse features are damaged ({error}): make the matrix again") from None
     if x.shape[1] == 0:
         x = _ones(x.shape[0])
         sparse = False

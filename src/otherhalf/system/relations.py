@@ -13,7 +13,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from otherhalf.errors import InputError
-from otherhalf.system.arrays import FloatArray, Frozen, IntArray, frozen
+from otherhalf.system.arrays import FloatArray, Frozen, IntArray, csr_of_parts, frozen
 from otherhalf.system.graph_checks import places_of
 
 MOST_APART = 8
@@ -58,8 +58,7 @@ class Relations(Frozen):
             names, indptr, indices, data = (
                 arrays[f"relation_{part}"] for part in ("names", "indptr", "indices", "data")
             )
-            matrix = sp.csr_matrix((data, indices, indptr), shape=(len(names), num_edges), dtype=np.float32)
-            matrix.check_format(full_check=True)
+            matrix = csr_of_parts(data, indices, indptr, (len(names), num_edges), np.float32)
             if len(set(names)) < len(names) or not (matrix.data >= 0).all() or np.isinf(matrix.data).any():
                 raise ValueError("a name is there twice, or a weight is no number ≥ 0")
         except (KeyError, ValueError, TypeError, IndexError) as error:

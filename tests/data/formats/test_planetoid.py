@@ -60,6 +60,24 @@ def test_a_file_in_the_place_of_another(tmp_path: Path, part: str, message: str)
         read_planetoid(tmp_path, "tiny")
 
 
+@pytest.mark.parametrize(
+    ("listed", "message"),
+    [
+        ("5\n3\n2\n", "do not fit together: 3 rows of allx .* 3 test nodes"),
+        ("5\n300000000000\n", "do not fit together"),
+        ("5\n5\n", "no list of nodes"),
+        ("5 3\n2 1\n", "no list of nodes"),
+        ("5\nx\n", "no list of nodes"),
+        ("-1\n3\n", "no list of nodes"),
+    ],
+)
+def test_a_damaged_list_of_test_nodes(tmp_path: Path, listed: str, message: str) -> None:
+    _tiny(tmp_path)
+    (tmp_path / "ind.tiny.test.index").write_text(listed)
+    with pytest.raises(InputError, match=message):
+        read_planetoid(tmp_path, "tiny")
+
+
 def test_the_real_citeseer_has_its_traps(data_dir: Path, tmp_path: Path) -> None:
     raw = data_dir / "raw"
     if not raw.is_dir():

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from otherhalf.data.files.compressed import check_file
 from otherhalf.errors import InputError
+from otherhalf.system.arrays import csr_of_parts
 
 _PLAIN = re.compile("b1|[iu][1248]|f[248]")  # truth values, whole numbers and floats; no objects, no fields
 _DAMAGED = (
@@ -87,9 +88,7 @@ class _Matrix:
             raise ValueError("it has a matrix without arrays")
         data, indices, indptr = (part.convert() for part in parts)
         rows, columns = vars(self)["_shape"]
-        matrix = sp.csr_matrix((data, indices, indptr), shape=(rows, columns))
-        matrix.check_format(full_check=True)
-        return matrix
+        return csr_of_parts(data, indices, indptr, (rows, columns))
 
 
 def _reconstruct(*arguments: Any) -> _Array:

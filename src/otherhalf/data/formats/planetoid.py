@@ -27,10 +27,17 @@ def read_planetoid(folder: Path, name: str) -> Graph:
     """
     allx, tx = (_csr(read_pickle(folder / f"ind.{name}.{part}"), part) for part in ("allx", "tx"))
     y, ally, ty = (_codes(read_pickle(folder / f"ind.{name}.{part}"), part) for part in ("y", "ally", "ty"))
-    test = np.loadtxt(folder / f"ind.{name}.test.index", dtype=np.int64, ndmin=1)
+    test = _test_nodes(folder / f"ind.{name}.test.index")
     neighbours = read_pickle(folder / f"ind.{name}.graph")
     n = max(len(neighbours), int(test.max()) + 1)
 
+    gaps = n > 2 * (allx.shape[0] + tx.shape[0])  # a number with a wrong digit would take all memory
+    if gaps or len(ally) != allx.shape[0] or len({len(ty), tx.shape[0], len(test)}) > 1:
+        raise InputError(
+            f"the files of {name} do not fit together: {allx.shape[0]} rows of allx and {len(ally)} of ally, "
+            f"{tx.shape[0]} of tx, {len(ty)} of ty, {len(test)} test nodes and {n} nodes in all: download "
+            "Planetoid's originals"
+        )
     # Row r of the stacked features belongs to node owner[r].
     owner = np.concatenate([np.arange(allx.shape[0]), test])
     rows = sp.vstack([allx, tx]).tocoo()
@@ -48,6 +55,17 @@ def read_planetoid(folder: Path, name: str) -> Graph:
     return Graph(
         edges=_edges(neighbours), x=x, y=labels, fixed_splits=mask_splits(masks, labels != UNKNOWN), name=name
     )
+
+
+def _test_nodes(path: Path) -> IntArray:
+    """Return the nodes that a file lists, one in each line."""
+    try:
+        nodes = np.loadtxt(path, dtype=np.int64, ndmin=1)
+    except (ValueError, OverflowError) as error:
+        raise InputError(f"{path.name} is no list of nodes: download Planetoid's original file") from error
+    if nodes.ndim != 1 or len(nodes) == 0 or nodes.min() < 0 or len(np.unique(nodes)) < len(nodes):
+        raise InputError(f"{path.name} is no list of nodes: download Planetoid's original file")
+    return nodes
 
 
 def _csr(value: Any, what: str) -> sp.csr_matrix:
