@@ -1,5 +1,6 @@
 # make setup  the environment in .venv          make demo  from tables to predictions, on a built-in graph
 # make test   set-up, then the tests            make lint  ruff and mypy
+# Tests of pages need Chromium (Debian: apt-get install chromium); without it they are skipped.
 # make campaign  10,000 spoilt inputs, 100 kills, every failing call: half an hour
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin

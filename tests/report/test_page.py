@@ -12,7 +12,8 @@ import pytest
 from tests.report.browser import CHROMIUM, Browser
 from tests.report.made_up import HOSTILE, content
 
-from otherhalf.report.page import json_in_script, package_text, policy, render
+from otherhalf.report.page import asset, json_in_script, policy, render, render_tables
+from otherhalf.report.svg import Bar, bars
 
 
 class Parsed(HTMLParser):
@@ -61,11 +62,11 @@ def test_nothing_is_loaded(page):
 
 
 def test_the_policy_allows_this_script_alone(page):
-    data, code = Parsed(page).scripts
+    data, *codes = Parsed(page).scripts
     assert data[0] == {"type": "application/json", "id": "data"}
-    digest = base64.b64encode(hashlib.sha256(code[1].encode()).digest()).decode()
+    digests = [base64.b64encode(hashlib.sha256(code.encode()).digest()).decode() for _, code in codes]
     said = re.search(r'Content-Security-Policy" content="([^"]+)"', page).group(1).replace("&#39;", "'")
-    assert f"script-src 'sha256-{digest}';" in said
+    assert f"script-src 'sha256-{digests[0]}' 'sha256-{digests[1]}';" in said
     assert said.startswith("default-src 'none';")
     assert "unsafe-inline" not in said.split("script-src")[1].split(";")[0]
 
@@ -75,7 +76,7 @@ def test_the_script_changes_with_its_hash():
 
 
 def test_the_script_writes_text_only():
-    code = package_text("explorer.js")
+    code = asset("page.js") + asset("explorer.js")
     for danger in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function("):
         assert danger not in code
     for network in ("fetch(", "XMLHttpRequest", "WebSocket", "import(", "http:"):
@@ -144,8 +145,8 @@ def test_hostile_text_changes_no_tag_and_no_attribute():
 
     assert hostile.tags == plain.tags
     assert without_titles(hostile) == without_titles(plain)
-    assert len(hostile.scripts) == 2
-    assert hostile.scripts[1][1] == plain.scripts[1][1]
+    assert len(hostile.scripts) == 3
+    assert hostile.scripts[1:] == plain.scripts[1:]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -167,6 +168,37 @@ def test_an_id_with_one_half_of_a_character():
     value = content()
     value["explorer"]["nodes"]["id"][0] = value["name"] = "a\ud800b"
     assert "a?b" in render(value).encode("utf-8").decode("utf-8")
+
+
+# ---------------------------------------------------------------------- tables of experiments
+
+
+def tables(text="**88.1** ± 1\n(87)"):
+    return [{"title": "one", "columns": ["", text], "rows": [[text, text]], "notes": [text]}]
+
+
+def test_a_page_of_tables():
+    page = render_tables("one", tables(), command="otherhalf compare x")
+    assert page.count("<b>88.1</b> ± 1<br>(87)") == 3
+    assert "otherhalf compare x" in page
+    assert page.count("<h1") == 1
+    assert "<h2>one" not in page  # it is the title already
+
+
+def test_a_page_of_tables_with_pictures():
+    chart = bars([Bar("a", 0.5)], "t")
+    page = render_tables("t", tables(), chart=chart, images=[{"title": "c", "data": b"PNG"}])
+    assert str(chart) in page
+    assert "data:image/png;base64,UE5H" in page
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_in_tables(text):
+    plain, hostile = (
+        Parsed(render_tables(each, tables(each), command=each, images=[{"title": each, "data": b""}]))
+        for each in ("a" * min(len(text), 100), text.replace("\n", " "))
+    )
+    assert hostile.tags == plain.tags
 
 
 # ---------------------------------------------------------------------- in a browser
@@ -208,7 +240,7 @@ def test_hostile_text_is_text(browser, files):
     for button in ("any", "wrong", "any", "wrong"):
         browser.evaluate(f"document.getElementById('{button}').click()")
     assert browser.evaluate("document.images.length") == 0
-    assert browser.evaluate("document.scripts.length") == 2
+    assert browser.evaluate("document.scripts.length") == 3
     assert browser.evaluate("document.querySelectorAll('[onload],[onerror]').length") == 0
     assert browser.evaluate("document.querySelectorAll('#node h3').length") in (1, 2)
     assert browser.complaints() == []

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from otherhalf.cli.console import print_result
-from otherhalf.cli.options import Json
+from otherhalf.cli.console import print_result, progress
+from otherhalf.cli.options import DATA_HELP, Json
+from otherhalf.errors import InputError
 
-HTML = (".html", ".htm")
-"""Endings of a page."""
+PAGE = "report.html"
 
 
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `fit --out` wrote.")],
     out: Annotated[
         Path | None,
-        typer.Option(help="The page to write; default: report.html in the folder.", show_default=False),
+        typer.Option(help=f"The page to write; default: {PAGE} in the folder.", show_default=False),
+    ] = None,
+    worth: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA",
+            help="Also measure what the found half is worth, by two more fits: without a half, and with a "
+            f"random one. DATA is that of the fit. {DATA_HELP}",
+        ),
     ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     as_json: Json = False,
@@ -27,24 +35,35 @@ def report(
 
     The page needs no network and no other file: send it to anyone.
     """
-    from otherhalf.report.page import render
-    from otherhalf.report.stored import read_content
+    from otherhalf.report.notebook import HTML, Report
+    from otherhalf.report.stored import read_content, write_content
     from otherhalf.system.atomic import check_place
 
     content = read_content(folder)
-    path = folder / "report.html" if out is None else out
-    check_place(path, HTML)
-    size = write_page(path, render(content))
+    path = folder / PAGE if out is None else out
+    check_place(path, HTML)  # before the fits, not after them
+    if worth is not None:
+        content["halves"]["worth"] = _measured(folder, worth, content["made"])
+        write_content(folder, content)
+    Report(content).save(path)
     if show:
         typer.launch(str(path.resolve()))
-    print_result({"out": str(path), "bytes": size}, f"{path} is the report: {size / 1e6:.1f} MB.", as_json)
+    size = path.stat().st_size
+    values = {"out": str(path), "bytes": size, "worth": content["halves"]["worth"]}
+    print_result(values, f"{path} is the report: {size / 1e6:.1f} MB. Any browser opens it.", as_json)
 
 
-def write_page(path: Path, text: str) -> int:
-    """Write a page; return its size in bytes."""
-    from otherhalf.system.atomic import atomic_write
+def _measured(folder: Path, data: str, made: dict[str, Any]) -> dict[str, Any]:
+    """Fit the model of a folder twice more, and return what its half is worth."""
+    from otherhalf.data.reading import AS_NUMBERS
+    from otherhalf.data.source import Columns, open_data
+    from otherhalf.data.splits import split
+    from otherhalf.estimators.goal import GOALClassifier
+    from otherhalf.report.worth import measure_worth
 
-    page = text.encode("utf-8")
-    with atomic_write(path) as temporary:
-        temporary.write_bytes(page)
-    return len(page)
+    model = GOALClassifier.load(folder)
+    graph = open_data(data, Columns(), model.reading_ or AS_NUMBERS)
+    if graph.fingerprint != made["fingerprint"]:
+        raise InputError(f"{data} is not the data that {folder} was fitted on: give the same DATA")
+    with progress() as on_step:
+        return measure_worth(model, graph, split(graph, made["split"], made["seed"]), on_step=on_step)

@@ -1,12 +1,13 @@
-"""The page of a report: one HTML file that needs no network and no other file.
+"""The pages of reports: HTML files that need no network and no other file.
 
-The template escapes every text. The page allows one script, by its hash, and no request: a text of the user's
-data that were read as markup still could not run or load anything.
+The templates escape every text. A page allows its own scripts, by their hashes, and no request: a text of the
+user's data that were read as markup still could not run or load anything.
 """
 
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -15,33 +16,52 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from otherhalf.report.drawings import drawings
-
-LONGEST = 80
-"""Most characters of a name in a table; a longer one is cut."""
+from otherhalf.report.filters import FILTERS
+from otherhalf.system.version import VERSION
 
 UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """Characters that could end a script or a line of it, and their names in JSON."""
 
 
 def render(content: dict[str, Any]) -> str:
-    """Return the page of a content that :mod:`otherhalf.report.stored` has checked."""
-    script = package_text("explorer.js")
+    """Return the page of a fit, from a content that :mod:`otherhalf.report.stored` has checked."""
     explored = {"classes": content["graph"]["classes"], **content["explorer"]}
-    return _page(
-        "template.html",
-        content,
-        charts=drawings(content),
-        data=json_in_script(explored),
-        script=script,
-        policy=policy(script),
-    )
+    parts = {"charts": drawings(content), "data": json_in_script(explored)}
+    return _page("fit.html", ("page.js", "explorer.js"), content["made"]["version"], **content, **parts)
 
 
-def policy(script: str) -> str:
-    """Return the content security policy of a page with this script alone."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+def render_tables(
+    title: str,
+    tables: Sequence[dict[str, Any]],
+    *,
+    command: str = "",
+    chart: Markup | None = None,
+    chart_note: str = "",
+    images: Sequence[dict[str, Any]] = (),
+) -> str:
+    """Return the page of experiments.
+
+    Args:
+        title: Title of the page.
+        tables: Each with ``title``, ``columns``, ``rows`` and ``notes``; text may have ``**bold**`` parts.
+        command: The command that made them.
+        chart: A chart below the tables.
+        chart_note: What it shows.
+        images: Pictures, each with ``title`` and ``data``: the bytes of a PNG file.
+    """
+    coded = [
+        {"title": each["title"], "data": base64.b64encode(each["data"]).decode("ascii")} for each in images
+    ]
+    parts = {"command": command, "chart": chart, "chart_note": chart_note, "images": coded}
+    return _page("tables.html", ("page.js",), VERSION, title=title, tables=tables, **parts)
+
+
+def policy(*scripts: str) -> str:
+    """Return the content security policy of a page with these scripts alone."""
+    hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
     return (
-        f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'; "
+        f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {allowed}; "
         "base-uri 'none'; form-action 'none'"
     )
 
@@ -54,49 +74,36 @@ def json_in_script(value: Any) -> Markup:
     return Markup(text)  # no character of it can begin a tag
 
 
-def package_text(name: str) -> str:
-    """Return the text of a file of this package."""
-    return files("otherhalf.report").joinpath(name).read_text(encoding="utf-8")
+def asset(name: str) -> str:
+    """Return the text of a template, a style sheet or a script of this package."""
+    return files("otherhalf.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def _page(template: str, content: dict[str, Any], **parts: Any) -> str:
-    style = Markup(package_text("style.css"))
-    # Scripts are ours, too, and must reach the page as the bytes that the policy has the hash of.
-    parts["script"] = Markup(parts["script"])
-    text = _environment().get_template(template).render(**content, **parts, style=style)
-    # Half of a pair of surrogates, as a damaged id may have, is no text.
+def _page(template: str, scripts: Sequence[str], version: str, **values: Any) -> str:
+    codes = [asset(name) for name in scripts]
+    text = (
+        _environment()
+        .get_template(template)
+        .render(
+            **values,
+            version=version,
+            policy=policy(*codes),
+            style=Markup(asset("style.css")),
+            scripts=[Markup(code) for code in codes],  # as they are: the policy has the hashes of these bytes
+        )
+    )
+    # One half of a pair of surrogates, as a damaged id may have, is no text.
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=FunctionLoader(package_text),
+        loader=FunctionLoader(asset),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "count": lambda value: "–" if value is None else f"{value:,}",
-        "fixed": _fixed,
-        "share": _share,
-        "cut": cut,
-        "seconds": lambda value: "–" if value is None else f"{value:,.1f} s",
-        "nested": lambda value: json.dumps(value, indent=2, ensure_ascii=False),
-    }
+    environment.filters |= FILTERS
     return environment
-
-
-def _fixed(value: float | None, digits: int = 3) -> str:
-    return "–" if value is None else f"{value:.{digits}f}".replace("-", "\u2212")
-
-
-def _share(value: float | None, digits: int = 1) -> str:
-    return "–" if value is None else f"{100 * value:.{digits}f}%"
-
-
-def cut(text: Any, longest: int = LONGEST) -> str:
-    """Return a text that a table has room for."""
-    text = str(text)
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -336,36 +336,7 @@
     });
   }
 
-  const copy = byId("copy");
-  if (copy) copy.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(byId("command").textContent);
-      copy.textContent = "Copied";
-    } catch {
-      window.getSelection().selectAllChildren(byId("command")); // the reader copies it by hand
-      copy.textContent = "Selected";
-    }
-  });
-
-  // ---------------------------------------------------------------- light and dark
-
-  const theme = byId("theme");
-  const root = document.documentElement;
-  const isDark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-  function paint(chosen) {
-    if (chosen) root.dataset.theme = chosen;
-    theme.setAttribute("aria-pressed", String(isDark()));
-  }
-  let kept = null;
-  try { kept = localStorage.getItem("otherhalf-theme"); } catch { /* a page in a notebook may keep nothing */ }
-  paint(kept === "dark" || kept === "light" ? kept : null);
-  theme.addEventListener("click", () => {
-    const chosen = isDark() ? "light" : "dark";
-    paint(chosen);
-    try { localStorage.setItem("otherhalf-theme", chosen); } catch { /* as above */ }
-  });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => paint(null));
-
-  root.classList.add("scripted");
-  if (all.length) show((wrongTest.length ? wrongTest : wrong.length ? wrong : all)[0], { quiet: true });
+  const first = wrongTest.length ? wrongTest : wrong.length ? wrong : all;
+  const surest = (one, other) => (nodes.confidence[other] > nodes.confidence[one] ? other : one);
+  if (first.length) show(first.reduce(surest), { quiet: true });
 })();
