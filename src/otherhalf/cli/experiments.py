@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from otherhalf.cli.console import command_line
 from otherhalf.cli.options import Device, Json, Kind, OpenGraph, takes_data
+from otherhalf.cli.tables import Page, check_page, write_tables
 from otherhalf.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -77,6 +79,7 @@ def compare(
         Path | None,
         typer.Option(help="Folder for your own graph, which all runs can read; default: a temporary one."),
     ] = None,
+    report: Page = None,
     store: StoreFolder = STORE,
     executor: ExecutorName = "processes",
     workers: Workers = None,
@@ -88,6 +91,7 @@ def compare(
     from otherhalf.experiments.compare import compare as run_comparison
 
     names = _models(models, simple=True)
+    check_page(report)
     with _temporary_folder() as folder:
         workbench = _workbench(store, executor, workers, threads, device, graphs or folder)
         graph = open_graph()
@@ -103,7 +107,9 @@ def compare(
             ensemble=ensemble,
             margin=margin / 100,
         )
-    _finish(workbench, result.values(), [(result.title, result.table())], as_json)
+    values, tables = result.values(), [(result.title, result.table())]
+    write_tables(report, tables, command_line(), rows=values["rows"])
+    _finish(workbench, values, tables, as_json)
 
 
 def search(
@@ -185,6 +191,7 @@ def reproduce(
     runs: Annotated[
         int | None, typer.Option(min=1, help="Number of runs of each; default: as on the results page.")
     ] = None,
+    report: Page = None,
     store: StoreFolder = STORE,
     figures: Annotated[
         Path | None,
@@ -211,13 +218,16 @@ def reproduce(
     entire = store == STORE and request == experiment.request()
     figures = figures or (FIGURES if entire else PART_FIGURES)
     workbench = _workbench(store, executor, workers, threads, device)
+    check_page(report)
     if experiment.draws:
         check_drawing(figures)  # before the runs, not after them
     workbench.run(experiment.jobs(request))
     drawn = experiment.figures(request, workbench.store, figures)
     values = {**experiment.values(request, workbench.store), "figures": [str(path) for path in drawn]}
     title = f"{experiment.title} ({experiment.label})" if experiment.label else experiment.title
-    _finish(workbench, values, [(title, experiment.table(request, workbench.store))], as_json)
+    tables = [(title, experiment.table(request, workbench.store))]
+    write_tables(report, tables, command_line(), figures=drawn)
+    _finish(workbench, values, tables, as_json)
     if drawn and not as_json:
         print("Drawn: " + ", ".join(str(path) for path in drawn))
 

@@ -287,7 +287,8 @@
   function mark(index) {
     active = index;
     [...list.children].forEach((item, at) => item.setAttribute("aria-selected", String(at === active)));
-    if (active >= 0) search.setAttribute("aria-activedescendant", `option-${active}`);
+    list.children[active].scrollIntoView({ block: "nearest" });
+    search.setAttribute("aria-activedescendant", `option-${active}`);
   }
 
   search.addEventListener("input", () => {
