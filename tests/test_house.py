@@ -34,6 +34,7 @@ CONVENIENCES = {
     ("otherhalf.graph", "otherhalf.data.convert"): "Graph.from_pyg, from_networkx and from_scipy",
     ("otherhalf.graph", "otherhalf.data.npz"): "Graph.to_npz",
     ("otherhalf.graph", "otherhalf.data.graph_html"): "a Graph in a notebook",
+    ("otherhalf.estimators.goal", "otherhalf.report.notebook"): "GOALClassifier.report",
 }
 """Imports inside functions that point downwards, and why: users expect these methods on the value."""
 

@@ -2,7 +2,8 @@
 
 import time
 from dataclasses import fields
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -30,6 +31,9 @@ from otherhalf.system.seeds import generator
 from otherhalf.system.typed import typed
 from otherhalf.training.class_weights import ClassWeight
 from otherhalf.training.supervised import Supervision
+
+if TYPE_CHECKING:
+    from otherhalf.report.notebook import Report
 
 COEFFICIENT_NAMES = ("alpha", "beta", "gamma", "delta")
 
@@ -96,6 +100,7 @@ class GOALClassifier(NodeClassifier):
     encoder_share_: float
     leaderboard_: list[LeaderboardRow]
     _way: Way
+    _split: Split | None = None  # that of the fit; a model that was loaded does not know it
 
     def __init__(
         self,
@@ -191,8 +196,37 @@ class GOALClassifier(NodeClassifier):
             "diagnosis_": diagnosis,
             "history_": outcome.histories,
             "seconds_": {"diagnose": diagnosed, **outcome.seconds},
+            "_split": split,
             **_attributes(outcome.way),
         }
+
+    # ------------------------------------------------------------------ report
+
+    def report(
+        self,
+        graph: GraphLike = None,
+        split: Split | None = None,
+        *,
+        path: str | Path | None = None,
+    ) -> "Report":
+        """Return a page about the fit: a notebook shows it, and its ``save`` writes it as one HTML file.
+
+        Args:
+            graph: The graph of the fit; default: the last one that this model has seen.
+            split: The split of the fit; default: that one. A model that was loaded knows neither.
+            path: Also write the page to this ``.html`` file.
+        """
+        from otherhalf.report.notebook import Report
+
+        check_is_fitted(self, "classes_")
+        graph = self._cache[0] if graph is None and self._cache is not None else graph
+        split = self._split if split is None else split
+        if graph is None or split is None:
+            raise InputError("a model that was loaded knows no graph and no split: give report(graph, split)")
+        report = Report.of(self, as_graph(graph, self.reading_), split)
+        if path is not None:
+            report.save(path)
+        return report
 
     # ------------------------------------------------------------------ prediction and files
 

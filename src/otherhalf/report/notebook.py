@@ -1,13 +1,19 @@
 """The report of a model in a notebook, or written to a file."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from otherhalf.report.page import render
 from otherhalf.system.atomic import atomic_write, check_place
+
+if TYPE_CHECKING:
+    from otherhalf.estimators.base import NodeClassifier
+    from otherhalf.graph import Graph, Split
 
 HTML = (".html", ".htm")
 """Endings of a page."""
@@ -25,6 +31,13 @@ class Report:
     """
 
     content: dict[str, Any]
+
+    @classmethod
+    def of(cls, model: NodeClassifier, graph: Graph, split: Split) -> Self:
+        """Return the report of a fitted model; ``graph`` and ``split`` are those of the fit."""
+        from otherhalf.report.content import collect  # torch takes seconds to import
+
+        return cls(collect(model, graph, split))
 
     @cached_property
     def html(self) -> str:

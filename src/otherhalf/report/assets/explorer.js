@@ -194,7 +194,7 @@
       box.append(make("h4", {}, "Which columns"),
         make("p", { class: "small" }, "What each adds to the log-odds of ", name(sign, 32), ", compared with an average node."),
         barList(...detail.columns.map(([column, value, effect]) =>
-          barRow(make("span", {}, name(String(data.columns[column]), 36), " = ", name(String(value), 28)), effect, most, signed(effect)))),
+          barRow(make("span", {}, name(data.columns[column], 36), value === "" ? null : " = ", name(String(value), 28)), effect, most, signed(effect)))),
         make("p", { class: "small" }, data.columns_sentence));
     }
     return box;
