@@ -1,11 +1,14 @@
 """`report`: a folder in, one page out; wrong folders and names get one line."""
 
 import json
+import sys
 
 import pytest
 from tests.report.made_up import content
 
-from otherhalf.report.stored import REPORT_FILE, write_content
+from otherhalf.cli import main
+from otherhalf.estimators.run_files import REPORT_FILE
+from otherhalf.report.stored import read_content, write_content
 
 
 @pytest.fixture
@@ -34,7 +37,8 @@ def test_the_page_is_where_it_is_wanted(run, folder, tmp_path):
     out = tmp_path / "new" / "page.html"
     status, text, _ = run("report", folder, "--out", out, "--json")
     assert status == 0
-    assert json.loads(text) == {"out": str(out), "bytes": out.stat().st_size}
+    worth = content()["halves"]["worth"]
+    assert json.loads(text) == {"out": str(out), "bytes": out.stat().st_size, "worth": worth}
     assert not (folder / "report.html").exists()
 
 
@@ -65,3 +69,53 @@ def test_an_older_page_stays_when_the_report_is_damaged(run, folder):
     (folder / REPORT_FILE).write_text(json.dumps({**content(), "made": {}}))
     refused(run("report", folder), "made.version is missing")
     assert (folder / "report.html").read_text() == "old"
+
+
+DATA = "csbm:nodes=90,classes=3,features=6,homophily=0.2,signal=2"
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """A folder of a fit, and the page that the same command wrote."""
+    folder = tmp_path_factory.mktemp("fit")
+    files = ["--out", folder / "run", "--report", folder / "page.html"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["otherhalf", "fit", DATA, "--fast", "--seed", "1", *map(str, files)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+    assert not stop.value.code
+    return folder / "run", folder / "page.html"
+
+
+def test_fit_writes_the_same_page_as_report(run, fitted):
+    folder, page = fitted
+    assert run("report", folder)[0] == 0
+    assert (folder / "report.html").read_bytes() == page.read_bytes()
+    assert f"--report {page}" in page.read_text(encoding="utf-8")
+
+
+def test_fit_writes_a_page_without_a_folder(run, tmp_path):
+    page = tmp_path / "page.html"
+    assert run("fit", DATA, "--fast", "--report", page, "--json")[0] == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_page_of_fit_that_cannot_be_written_is_noticed_before_the_fit(run, tmp_path):
+    refused(run("fit", DATA, "--report", tmp_path / "page.txt", "--out", tmp_path / "run"), "page.txt")
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_worth_of_a_half_is_measured_and_kept(run, fitted):
+    folder, _ = fitted
+    status, out, err = run("report", folder, "--worth", DATA, "--json")
+    assert (status, err) == (0, "")
+    worth = json.loads(out)["worth"]
+    assert {"with", "without", "random"} <= worth.keys()
+    assert read_content(folder)["halves"]["worth"] == worth
+    result = json.loads((folder / "result.json").read_text())
+    assert worth["with"] == pytest.approx(result["test_accuracy"], abs=1e-4)
+
+
+def test_the_worth_on_other_data(run, fitted):
+    folder, _ = fitted
+    refused(run("report", folder, "--worth", f"{DATA},seed=5"), "is not the data that", "was fitted on")

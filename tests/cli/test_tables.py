@@ -4,13 +4,19 @@ import json
 import re
 
 from otherhalf.cli.tables import write_tables
+from otherhalf.experiments.runner.executor import EXECUTORS, run_jobs
 from otherhalf.experiments.table import Table
 
 CSBM = "csbm:nodes=60,classes=2,features=4,homophily=0.2,signal=3"
 
 
+def in_this_process(jobs, work, workers, threads, on_start=None):
+    return run_jobs(jobs, work, 0, threads, on_start)
+
+
 def test_a_comparison_is_on_its_page(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(EXECUTORS, "processes", in_this_process)
     page = tmp_path / "page.html"
     command = ("compare", CSBM, "--models", "majority,logistic", "--runs", "2", "--workers", "1")
     status, out, _ = run(*command, "--report", page, "--json")

@@ -221,6 +221,7 @@ def _evaluation(draw: random.Random, names: list[str], nodes: int) -> dict[str, 
         "per_class": [
             {"class": name, "nodes": 70, "precision": 0.9, "recall": 0.8, "f1": None} for name in names
         ],
+        "confusion_classes": names,
         "confusion": [[12 if i == j else 1 for j in range(len(names))] for i in range(len(names))],
         "largest": [{"true": names[0], "predicted": names[-1], "nodes": 12}],
         "by": [

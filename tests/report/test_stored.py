@@ -7,7 +7,8 @@ import pytest
 from tests.report.made_up import content
 
 from otherhalf.errors import InputError
-from otherhalf.report.stored import FORMAT, REPORT_FILE, read_content, write_content
+from otherhalf.estimators.run_files import REPORT_FILE
+from otherhalf.report.stored import FORMAT, read_content, write_content
 
 
 def test_what_is_written_is_read(tmp_path):

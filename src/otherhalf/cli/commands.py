@@ -24,7 +24,8 @@ from otherhalf.cli.options import (
     takes_data,
 )
 from otherhalf.cli.predict import predict
-from otherhalf.cli.report import report
+from otherhalf.cli.report import report, save_page
+from otherhalf.cli.tables import Page, check_page
 from otherhalf.errors import InputError
 from otherhalf.system.process import keep_freed_memory
 from otherhalf.system.version import VERSION
@@ -211,6 +212,7 @@ def fit(
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue a fit into --out that was stopped.")
     ] = False,
+    page: Page = None,
     as_json: Json = False,
     threads: Threads = None,
     device: Device = "cpu",
@@ -222,6 +224,7 @@ def fit(
     set_threads(threads)
     if resume and out is None:
         raise InputError("--resume continues a fit in a folder: give the folder with --out")
+    check_page(page)
     graph = open_graph()
     parts = make_split(graph, split, seed)
     from otherhalf.estimators.goal import GOALClassifier
@@ -258,6 +261,8 @@ def fit(
         )
     if resume and out is not None:
         complete_content(out, graph, parts, result, command=command_line())
+    if page is not None:
+        save_page(page, out, model, graph, parts, result)
     print_result({**result, "estimate": estimate.to_dict()}, summary(result), as_json)
 
 

@@ -1,15 +1,19 @@
-"""The command ``report``: one HTML page from the folder of a fit."""
+"""The command ``report``, and ``fit --report``: one HTML page about a fit."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from otherhalf.cli.console import print_result, progress
+from otherhalf.cli.console import command_line, print_result, progress
 from otherhalf.cli.options import DATA_HELP, Json
 from otherhalf.errors import InputError
+
+if TYPE_CHECKING:
+    from otherhalf.estimators.goal import GOALClassifier
+    from otherhalf.graph import Graph, Split
 
 PAGE = "report.html"
 
@@ -51,6 +55,30 @@ def report(
     size = path.stat().st_size
     values = {"out": str(path), "bytes": size, "worth": content["halves"]["worth"]}
     print_result(values, f"{path} is the report: {size / 1e6:.1f} MB. Any browser opens it.", as_json)
+
+
+def save_page(
+    path: Path, folder: Path | None, model: GOALClassifier, graph: Graph, split: Split, result: dict[str, Any]
+) -> None:
+    """Write the page of a fit.
+
+    Args:
+        path: The page.
+        folder: The folder of the fit, if it has one: what the page shows is there already.
+        model: The model, which is fitted if there is no folder.
+        graph: The graph of the fit.
+        split: The split of the fit.
+        result: The result of :func:`~otherhalf.estimators.run_folder.fit_into`.
+    """
+    from otherhalf.report.content import collect
+    from otherhalf.report.notebook import Report
+    from otherhalf.report.stored import read_content
+
+    if folder is None:
+        content = collect(model, graph, split, result, command=command_line())
+    else:
+        content = read_content(folder)
+    Report(content).save(path)
 
 
 def _measured(folder: Path, data: str, made: dict[str, Any]) -> dict[str, Any]:

@@ -108,6 +108,7 @@ SHAPE: dict[str, Any] = {
         ],
         "per_class": [{"class": str, "nodes": int, "precision": SHARE, "recall": SHARE, "f1": SHARE}],
         "confusion": [[int]],
+        "confusion_classes": [str],
         "largest": [{"true": str, "predicted": str, "nodes": int}],
         "by": [
             {
@@ -234,7 +235,7 @@ def _wrong_places(content: dict[str, Any]) -> str:
     for where, (values, low, high) in places.items():
         if any(not low <= value < high for value in values):
             return f"{where} has a number beyond {low} … {high - 1}"
-    tables = {"evaluation.confusion": (evaluation["confusion"], len(evaluation["per_class"]))}
+    tables = {"evaluation.confusion": (evaluation["confusion"], len(evaluation["confusion_classes"]))}
     for half, rows in halves["mixing"].items():
         tables[f"halves.mixing.{half}"] = (rows, len(halves["mixing_classes"]))
     for where, (rows, size) in tables.items():
