@@ -46,7 +46,7 @@ def test_own_tables(tmp_path, monkeypatch, capsys):
 
     commands = [shlex.split(line, comments=True) for line in blocks("sh")[1].splitlines() if line]
     names_of_commands = [words[1] for words in commands]
-    assert names_of_commands == ["inspect", "diagnose", "complement", "fit", "predict"]
+    assert names_of_commands == ["inspect", "diagnose", "complement", "fit", "predict", "report"]
     for words in commands:
         monkeypatch.setattr(sys, "argv", words)
         with pytest.raises(SystemExit) as leaving:
@@ -61,6 +61,7 @@ def test_own_tables(tmp_path, monkeypatch, capsys):
     assert everyone["paper"].tolist() == names.tolist()
     assert set(everyone["prediction"]) == {"biology", "physics"}
     assert set(pd.read_csv("half.csv")["source"]) <= set(names)
+    assert "otherhalf report" in Path("page.html").read_text(encoding="utf-8")
     assert {"model.json", "result.json", "predictions.csv", "half.csv"} <= {
         path.name for path in Path("run").iterdir()
     }
