@@ -14,6 +14,10 @@ class InputError(ValueError):
     """
 
 
+class NotEnoughMemory(InputError):
+    """A fit needs more memory than this process may still use; nothing of it has begun."""
+
+
 class RunsFailed(Exception):
     """Some runs of an experiment ended without a result; the results of the others are kept."""
 

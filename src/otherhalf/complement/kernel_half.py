@@ -24,6 +24,7 @@ from otherhalf.complement.settings import KernelSettings
 from otherhalf.graph import Graph
 from otherhalf.nn.inputs import Scaling
 from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.system.process import give_back_freed_memory
 from otherhalf.training.loop import SILENT, Monitor
 from otherhalf.training.supervised import Supervision
 
@@ -92,6 +93,7 @@ def learn_kernel_half(
     descriptions = Descriptions(graph, Basis.of(graph, scaling))
     choice = choose_kernels(descriptions, settings, supervision)
     descriptions.forget([kernel.description for kernel in choice.kernels])
+    give_back_freed_memory()  # the next stage needs other sizes: what this one freed would lie idle
     times.append(time.perf_counter())
     split, seed = supervision.split, supervision.seed
     spread = fit_kernels(
@@ -103,6 +105,7 @@ def learn_kernel_half(
         seed,
         supervision.class_weights,
     )
+    give_back_freed_memory()
     found = spread_over(spread, descriptions, kind, settings.k, monitor=supervision.monitor)
     times.append(time.perf_counter())
     found.half.seconds.update(zip(("choose", "spread"), np.diff(times).tolist(), strict=True))

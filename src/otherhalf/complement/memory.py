@@ -1,101 +1,129 @@
-"""Estimate of the memory that a fit needs, so that a fit that needs too much does not begin."""
+"""The memory of finding the missing half, by both methods, and of the paper's classifier over both halves."""
 
-import numpy as np
+from collections.abc import Iterator
+from dataclasses import replace
 
 from otherhalf.complement.choice import KEPT_KERNELS
 from otherhalf.complement.descriptions import DENSE_ENTRIES, PROJECTED
+from otherhalf.complement.encoder import AUTO_KINDS
 from otherhalf.complement.search import BLOCK_ENTRIES
-from otherhalf.complement.settings import AUTO, ComplementSettings, KernelSettings
+from otherhalf.complement.settings import AUTO, WITHOUT_NORM, ComplementSettings, KernelSettings
 from otherhalf.complement.walks import KEPT
-from otherhalf.errors import InputError
-from otherhalf.graph import Graph
-from otherhalf.nn.backbone import Architecture
-from otherhalf.nn.inputs import DENSE_SHARE
-from otherhalf.nn.models.registry import MODELS
-from otherhalf.system.memory import available_bytes
-from otherhalf.system.relations import RelationGroups
+from otherhalf.nn.backbone import AUTO_TRUNK, Architecture
+from otherhalf.nn.memory import FLOAT, NARROWER, Footprint, Sizes, input_parts, model_parts
+from otherhalf.nn.models.registry import model_spec, training_stage
+from otherhalf.system.need import Part, Stage
+from otherhalf.system.process import LARGEST_KEPT
 
-FLOAT = 4
-STATES = 8
-"""Matrices of the size of a hidden state that one layer keeps: activations, masks, gradients."""
+DENSE_DESCRIPTIONS = 7
+"""Dense matrices ``[N, D]``: the features, and smoothed in five ways, one of them twice while it is made. Each
+relation has one more."""
 
-COPIES = 5
-"""Copies of a parameter: weight, gradient, two moments of Adam, weight of the best epoch."""
+WALK_ENTRY = 48
+"""Bytes of an entry of the rows of three walks: value and column as they are made, kept, and as unit rows."""
 
-ENTRY = 24
-"""Bytes of a sparse entry: value and column in the matrix and in its transpose, and its position there."""
+CHOICE_MATRICES = 33
+"""Matrices of all pairs of the training nodes that the kernels are chosen with: distances, kernels, gradients
+and the solution of the regression."""
 
-SMOOTHED = 6
-"""Dense copies of the features: as they are, and smoothed in five ways. Each relation has one more."""
+SOLVED = 4.5
+"""Matrices of all pairs of training nodes in the exact regression: the kernel, its mixture while it is made,
+its Cholesky factor and its inverse."""
 
-PAIR = 150
-"""Bytes of a pair in the ranking loss, measured: position in a list, two entries, scores, gradients."""
+UNUSABLE = 3.5
+"""Matrices more that lie idle among kept ones; those above LARGEST_KEPT go back to the system."""
+
+LANDMARK_MATRICES = 3
+"""Matrices of training nodes times landmarks: the kernel, its projection, and the mixture while it is made."""
+
+SEARCH_BLOCKS = 6.5
+"""Blocks of similarities in the search: the mixture of kernels while it is made, and the selection."""
+
+HALF_ENTRY = 100
+"""Bytes of a pair of the missing half: its nodes and weight, its matrix and transpose, and what makes them."""
+
+RANKED_PAIR = 150
+"""Bytes of a pair in the ranking loss: position in a list, two entries, scores, gradients."""
+
+GOAL_FOOTPRINT = Footprint(7, 12)
+"""Matrices of the paper's classifier over both halves."""
+
+FEWER_TRAIN = "take fewer training nodes"
+SMALLER_K = "give a smaller k"
 
 
-def fit_bytes(
-    graph: Graph, num_train: int, settings: ComplementSettings, classifier: Architecture | None = None
-) -> int:
-    """Return about how many bytes a fit needs in addition to the graph.
+def kernel_stages(sizes: Sizes, settings: KernelSettings) -> Iterator[Stage]:
+    """Yield the memory of the choice of kernels, of the regression and of the search by leave-one-out."""
+    n, train = sizes.nodes, sizes.train
+    graph = input_parts(sizes)
+    cells = n * sizes.features
+    if cells > DENSE_ENTRIES and sizes.features > PROJECTED:
+        cells = n * PROJECTED
+    described = Part(
+        "the descriptions of nodes",
+        cells * FLOAT * (DENSE_DESCRIPTIONS + sizes.relations)
+        + n * min(KEPT, n) * WALK_ENTRY * (1 + sizes.relations),
+        "take fewer feature columns",
+    )
+    chosen = min(train, settings.nodes) ** 2 * FLOAT * CHOICE_MATRICES
+    yield Stage(
+        "the choice of kernels", (*graph, described, Part("the kernels", chosen, "give fast=True (--fast)"))
+    )
+    if train <= settings.exact:
+        square = train**2 * FLOAT
+        solved = SOLVED * square + UNUSABLE * min(square, LARGEST_KEPT)
+    else:
+        solved = (LANDMARK_MATRICES * train + 4 * settings.landmarks) * settings.landmarks * FLOAT
+    kept = described._replace(size=described.size * KEPT_KERNELS / (DENSE_DESCRIPTIONS + KEPT_KERNELS))
+    yield Stage("the regression", (*graph, kept, Part("the kernel of training nodes", solved, FEWER_TRAIN)))
+    candidates = min(train, settings.max_candidates)
+    block = min(max(BLOCK_ENTRIES, candidates), n * candidates) * FLOAT * SEARCH_BLOCKS
+    yield Stage(
+        "the search of the missing half",
+        (*graph, kept, Part("the similarities", block, "give a smaller max_candidates"), half_part(sizes, settings.k)),
+    )
 
-    Args:
-        graph: The graph.
-        num_train: Number of training nodes.
-        settings: Encoder, head and search.
-        classifier: Architecture of the classifier over both halves, if there is one.
-    """
-    n, d = graph.num_nodes, graph.num_features
-    encoder, head = settings.encoder, settings.head
-    models = [encoder.architecture, *([] if classifier is None else [classifier])]
-    hidden = max(model.hidden for model in models)
-    layers = max(model.layers for model in models) + 1
-    spec = MODELS.get(encoder.kind)
-    rows = encoder.kind == AUTO or (spec is not None and spec.reads_adjacency_rows)
-    rows = rows or any(model.trunk == "features+neighbours" for model in models)
+
+def half_part(sizes: Sizes, k: int) -> Part:
+    """Return the missing half that joins every node to K others."""
+    return Part("the missing half", sizes.nodes * k * HALF_ENTRY, SMALLER_K)
+
+
+def embedding_stages(
+    sizes: Sizes, settings: ComplementSettings, classifier: Architecture | None = None
+) -> Iterator[Stage]:
+    """Yield the memory of encoder, head and search, and of the classifier over both halves if there is one."""
+    n, encoder, head = sizes.nodes, settings.encoder, settings.head
+    kinds = AUTO_KINDS if encoder.kind == AUTO else (encoder.kind,)
+    models = ["gcn" if kind == WITHOUT_NORM else kind for kind in kinds]
+    for model in dict.fromkeys(models):
+        yield training_stage(model, sizes, encoder.architecture, encoder.own_options)
+    graph = input_parts(sizes, {name for model in models for name in model_spec(model).operators})
+    pairs = sizes.train * 2 * head.ranking_k * RANKED_PAIR
+    block = min(BLOCK_ENTRIES, n * min(n, settings.max_candidates)) * FLOAT * SEARCH_BLOCKS
+    ranked = min(BLOCK_ENTRIES, sizes.train * min(sizes.train, head.max_candidates)) * FLOAT * SEARCH_BLOCKS
+    similar = "give a smaller max_candidates"
     k = max(settings.k_homophily, settings.k_heterophily)
-    parts = {
-        "features": _feature_bytes(graph),
-        "edges": 2 * graph.undirected_edges.shape[1] * ENTRY * 2,
-        "hidden states": n * hidden * FLOAT * layers * STATES,
-        "parameters": (d + (n if rows else 0)) * hidden * FLOAT * COPIES,
-        "missing half": 2 * n * k * ENTRY * 2,
-        "search": 4 * BLOCK_ENTRIES * FLOAT,
-        "ranking": num_train * 2 * head.ranking_k * PAIR,
-    }
-    return int(sum(parts.values()))
+    yield Stage(
+        "the training of the head",
+        (
+            *graph,
+            Part("the ranking lists", pairs, "give a smaller ranking_k, or take fewer training nodes"),
+            Part("the similarities", ranked, similar),
+        ),
+    )
+    # Each of the K pairs of a node is in the matrix twice: the half is undirected.
+    half = half_part(sizes, 2 * k)
+    yield Stage("the search of the missing half", (*graph, Part("the similarities", block, similar), half))
+    if classifier is not None:
+        rows = any(model_spec(model).reads_adjacency_rows for model in models)
+        own = _with_trunk(classifier, rows=rows)
+        parts = model_parts(sizes, GOAL_FOOTPRINT, own, {}, row_maps=int(rows), fix=NARROWER)
+        yield Stage("the classifier over both halves", (*graph, half, *parts))
 
 
-def kernel_bytes(graph: Graph, num_train: int, settings: KernelSettings) -> int:
-    """Return about how many bytes the missing half by leave-one-out needs in addition to the graph."""
-    n, d = graph.num_nodes, graph.num_features
-    anchors = num_train if num_train <= settings.exact else settings.landmarks
-    candidates = min(num_train, max(settings.max_candidates, anchors))
-    # The kernel among the anchors, its factor and its inverse; landmarks: the kernel to all training nodes.
-    solve = 4 * anchors**2 if num_train <= settings.exact else 3 * num_train * anchors
-    sampled, apart = min(num_train, settings.nodes), len(RelationGroups.of(graph.relations).names)
-    parts = {
-        "descriptions": min(n * d, max(DENSE_ENTRIES, n * PROJECTED)) * FLOAT * (SMOOTHED + apart),
-        "walks": (3 + apart) * n * KEPT * ENTRY,
-        "choice": (3 * KEPT_KERNELS + 8) * sampled**2 * FLOAT,
-        "regression": solve * FLOAT,
-        "blocks": 4 * max(BLOCK_ENTRIES, candidates) * FLOAT,
-        "edges": 2 * graph.undirected_edges.shape[1] * ENTRY * 4,
-        "missing half": 2 * n * settings.k * ENTRY * 2,
-    }
-    return int(sum(parts.values()))
-
-
-def check_memory(needed: int) -> None:
-    """Raise InputError if a fit needs more memory than this process can still allocate."""
-    available = available_bytes()
-    if needed > available:
-        raise InputError(
-            f"the fit needs about {needed / 1e9:.1f} GB and {available / 1e9:.1f} GB are free: take fewer "
-            "feature columns, a smaller k or hidden width, or encoder='gcn', which has no parameter per node"
-        )
-
-
-def _feature_bytes(graph: Graph) -> int:
-    cells = int(np.prod(graph.x.shape, dtype=np.int64))
-    if not isinstance(graph.x, np.ndarray) and graph.x.nnz < DENSE_SHARE * cells:
-        return int(graph.x.nnz) * ENTRY
-    return cells * FLOAT * 3  # the features, a dropped-out copy, and its mask
+def _with_trunk(classifier: Architecture, *, rows: bool) -> Architecture:
+    """Return the architecture with the largest trunk that ``auto`` can mean."""
+    if classifier.trunk != AUTO_TRUNK:
+        return classifier
+    return replace(classifier, trunk="features+neighbours" if rows else "none", output="linear" if rows else "layer")

@@ -9,9 +9,11 @@ from torch import nn
 from otherhalf.errors import InputError
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.graph import Graph, Split
+from otherhalf.nn.memory import Sizes
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.fields import integer
+from otherhalf.system.need import Need
 from otherhalf.system.seeds import generator
 from otherhalf.training.loop import OnStep
 from otherhalf.training.supervised import Supervision
@@ -69,6 +71,9 @@ class AveragedClassifier(NodeClassifier):
         """Raise InputError if a member cannot be fitted; return the settings."""
         integer().check("members", self.members)
         return self.model.check_fit(graph, split)
+
+    def _need(self, sizes: Sizes, settings: Any) -> Need:
+        return self.model._need(sizes, settings)
 
     def _fit(self, prepared: PreparedGraph, settings: Any, supervision: Supervision) -> dict[str, Any]:
         members, monitor = [], supervision.monitor

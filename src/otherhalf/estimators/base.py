@@ -28,10 +28,12 @@ from otherhalf.estimators.new_nodes import KnownNodes
 from otherhalf.estimators.settings import check_settings
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.inputs import Scaling, check_scaling
+from otherhalf.nn.memory import Sizes, input_parts
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.device import usable_device
 from otherhalf.system.fields import from_dict, json_number, to_dict
+from otherhalf.system.need import Need, Stage
 from otherhalf.system.paths import user_path
 from otherhalf.system.probabilities import check_probabilities
 from otherhalf.system.typed import typed
@@ -99,7 +101,7 @@ class NodeClassifier(FromProbabilities, FittedOn, InNotebook, ClassifierMixin, B
         """Return the trained modules by their names in the model folder."""
 
     def check_fit(self, graph: Graph, split: Split) -> Any:
-        """Raise InputError if this fit cannot be done; return its settings."""
+        """Raise InputError if this fit cannot be done, or needs too much memory; return its settings."""
         settings = self.resolved_settings(catalogue_name(graph))
         usable_device(self.device)
         check_scaling(graph.x, settings.scaling)
@@ -107,7 +109,18 @@ class NodeClassifier(FromProbabilities, FittedOn, InNotebook, ClassifierMixin, B
         check_trainable(graph, split)
         check_metric(self.choose_metric(graph, split).name, graph.num_classes, graph.y[split.val])
         _class_weights(settings, graph, split)
+        self._need(Sizes.of(graph, len(split.train)), settings).check()
         return settings
+
+    def need(self, graph: Graph, split: Split) -> Need:
+        """Return the memory that a fit needs in addition to the graph, by stages and parts."""
+        return self._need(
+            Sizes.of(graph, len(split.train)), self.resolved_settings(catalogue_name(graph))
+        )
+
+    def _need(self, sizes: Sizes, settings: Any) -> Need:
+        """Return the memory that a fit needs; that of a model which reads features and edges and no more."""
+        return Need((Stage("the inputs", input_parts(sizes)),))
 
     def choose_metric(self, graph: Graph, split: Split) -> MetricChoice:
         """Return the metric of a fit; ``auto`` chooses it by the labels."""

@@ -11,10 +11,12 @@ from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.presets import ARCHITECTURE, BEST, TRAINING
 from otherhalf.estimators.settings import BaselineSettings, check_settings
 from otherhalf.nn.backbone import Architecture, Backbone
-from otherhalf.nn.models.registry import MODELS, build, model_spec, resolve_options
+from otherhalf.nn.memory import Sizes
+from otherhalf.nn.models.registry import MODELS, build, model_spec, resolve_options, training_stage
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.fields import one_of
+from otherhalf.system.need import Need
 from otherhalf.system.seeds import generator
 from otherhalf.training.class_weights import ClassWeight, by_name
 from otherhalf.training.loop import TrainingSettings, seeded
@@ -114,6 +116,9 @@ class BaselineClassifier(NodeClassifier):
     def _given(self, name: str, default: Any) -> Any:
         value = getattr(self, name)
         return getattr(default, name) if value is None else value
+
+    def _need(self, sizes: Sizes, settings: BaselineSettings) -> Need:
+        return Need((training_stage(self.kind, sizes, settings.architecture, settings.own_options),))
 
     def _fit(
         self, prepared: PreparedGraph, settings: BaselineSettings, supervision: Supervision

@@ -37,6 +37,7 @@ from otherhalf.estimators.settings import EnsembleSettings, Settings
 from otherhalf.nn.magnitudes import MagnitudeScaling
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.system.process import give_back_freed_memory
 from otherhalf.training.checkpoint import History
 from otherhalf.training.class_weights import node_weights
 from otherhalf.training.folds import stratified_folds
@@ -132,6 +133,7 @@ def fit_ensemble(
     graph, split = prepared.graph, supervision.split
     labels = TrainingLabels(np.array(split.train), graph.y[split.train], graph.num_classes)
     spread, found = _missing_half(prepared, kind, settings, supervision)
+    give_back_freed_memory()
     complemented = time.perf_counter()
     magnitudes = None
     if settings.ensemble.magnitudes:

@@ -6,19 +6,21 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from otherhalf.complement.memory import fit_bytes, kernel_bytes
 from otherhalf.complement.settings import KernelSettings
 from otherhalf.estimators.ensemble import count_finishers, count_trainings, starters
 from otherhalf.estimators.members.boosted import MOST_WORK
 from otherhalf.estimators.members.plain import CANDIDATES, RACE_EPOCHS, USUAL
+from otherhalf.estimators.memory import goal_need
 from otherhalf.estimators.settings import Settings
 from otherhalf.graph import Graph, Split
+from otherhalf.nn.memory import Sizes, graph_bytes
+from otherhalf.system.need import in_bytes
 
 SHORT, LONG = 30.0, 600.0
 """Seconds of a fit that needs no announcement, and of one that a user may want to replace by a fast one."""
 
-PROCESS = 400e6
-"""Bytes of the process without a graph: mostly torch."""
+PROCESS = 570_000_000
+"""Bytes of a process that has imported everything, without a graph: half of them torch and its compiler."""
 
 FINISH, WORST_FINISH = 0.2, 2.5
 """Duration of a complete training of a plain model, in durations of the race of all candidates: the usual
@@ -66,7 +68,7 @@ class Estimate:
         return asdict(self)
 
     def __str__(self) -> str:
-        memory = f"{self.memory / 1e9:.1f} GB" if self.memory >= 1e9 else f"{self.memory / 1e6:.0f} MB"
+        memory = in_bytes(self.memory)
         duration = self.duration[0].upper() + self.duration[1:]
         return f"{duration} and {memory} on one core ({self.nodes:,} nodes, {self.edges:,} edges)"
 
@@ -90,16 +92,8 @@ def estimate_fit(graph: Graph, split: Split, settings: Settings) -> Estimate:
     if settings.method == "kernel":
         size = _Size.of(graph, split)
         likely, worst = (sum(_stages(size, settings, finish)) for finish in (FINISH, WORST_FINISH))
-    memory = int(PROCESS + needed_bytes(graph, len(split.train), settings))
+    memory = PROCESS + graph_bytes(graph) + goal_need(Sizes.of(graph, len(split.train)), settings).size
     return Estimate(likely, worst, memory, graph.num_nodes, graph.num_edges)
-
-
-def needed_bytes(graph: Graph, num_train: int, settings: Settings) -> int:
-    """Return about how many bytes a fit needs in addition to the graph."""
-    needed = fit_bytes(graph, num_train, settings.complement, settings.goal.architecture)
-    if settings.method == "kernel" and settings.ensemble.half == "found":
-        needed = max(needed, kernel_bytes(graph, num_train, settings.kernel))
-    return needed
 
 
 def in_words(seconds: float) -> str:

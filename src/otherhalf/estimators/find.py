@@ -6,7 +6,7 @@ import numpy as np
 
 from otherhalf.complement.embedding import learn_missing_half
 from otherhalf.complement.kernel_half import learn_kernel_half
-from otherhalf.complement.memory import check_memory, fit_bytes, kernel_bytes
+from otherhalf.complement.memory import embedding_stages, kernel_stages
 from otherhalf.complement.missing_half import METHODS, MissingHalf
 from otherhalf.complement.settings import ComplementSettings, KernelSettings, check_complement
 from otherhalf.data.entries import catalogue_name
@@ -16,9 +16,11 @@ from otherhalf.estimators.feature_range import check_range
 from otherhalf.estimators.presets import default_follow, preset_settings
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.inputs import Scaling
+from otherhalf.nn.memory import Sizes
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.device import usable_device
 from otherhalf.system.fields import check, one_of
+from otherhalf.system.need import Need
 from otherhalf.training.loop import Monitor, OnStep
 from otherhalf.training.supervised import Supervision, check_trainable
 
@@ -64,10 +66,9 @@ def find_missing_half(
     check_range(graph, scaling)
     check_trainable(graph, split)
     usable = usable_device(device)
-    if method == "kernel":
-        check_memory(kernel_bytes(graph, len(split.train), kernel))
-    else:
-        check_memory(fit_bytes(graph, len(split.train), complement))
+    sizes = Sizes.of(graph, len(split.train))
+    stages = kernel_stages(sizes, kernel) if method == "kernel" else embedding_stages(sizes, complement)
+    Need(tuple(stages)).check()
     started = time.perf_counter()
     diagnosis = diagnose(graph, nodes=np.concatenate([split.train, split.val]), seed=seed, simple=False)
     diagnosed = time.perf_counter() - started

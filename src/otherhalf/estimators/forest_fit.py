@@ -18,6 +18,9 @@ from otherhalf.training.class_weights import node_weights
 MANY_CLASSES = "The number of unique classes is greater"
 """Start of scikit-learn's warning that the labels may be numbers."""
 
+TREES = 300
+"""Number of trees of a forest, and most iterations of boosting."""
+
 LEARNING_RATE, MOST_LEAVES, DECAY = 0.08, 15, 1.0
 STEP = 25
 """Number of iterations of boosting that are added at a time. After as many without improvement it ends."""
@@ -29,7 +32,7 @@ def fit_extra_trees(
     classes: int,
     seed: int,
     *,
-    trees: int = 300,
+    trees: int = TREES,
     leaf: int = 2,
     class_weights: FloatArray | None = None,
 ) -> tuple[Forest, FloatArray]:
@@ -77,7 +80,7 @@ def fit_boosted_trees(
     val_rows: FloatArray,
     val_codes: IntArray,
     *,
-    iterations: int = 300,
+    iterations: int = TREES,
     leaf: int = 20,
     class_weights: FloatArray | None = None,
 ) -> Forest:

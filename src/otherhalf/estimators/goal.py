@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from otherhalf.complement.memory import check_memory
 from otherhalf.complement.missing_half import MissingHalf
 from otherhalf.data.entries import catalogue_name
 from otherhalf.diagnosis.verdict import FOLLOW, Diagnosis, diagnose
@@ -17,16 +16,19 @@ from otherhalf.errors import InputError
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.embedding_way import EmbeddingWay, fit_embedding_way
 from otherhalf.estimators.ensemble import LeaderboardRow
-from otherhalf.estimators.estimate import Estimate, estimate_fit, needed_bytes
+from otherhalf.estimators.estimate import Estimate, estimate_fit
 from otherhalf.estimators.given import GraphLike, as_graph, default_split
 from otherhalf.estimators.kernel_way import KernelWay, fit_kernel_way
+from otherhalf.estimators.memory import goal_need
 from otherhalf.estimators.presets import OVERRIDES, default_follow, preset_settings, with_overrides
 from otherhalf.estimators.settings import Settings, check_settings
 from otherhalf.estimators.way import Way
-from otherhalf.graph import Graph, Split
+from otherhalf.graph import Split
+from otherhalf.nn.memory import Sizes
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.fields import one_of
+from otherhalf.system.need import Need
 from otherhalf.system.seeds import generator
 from otherhalf.system.typed import typed
 from otherhalf.training.class_weights import ClassWeight
@@ -161,11 +163,8 @@ class GOALClassifier(NodeClassifier):
 
     # ------------------------------------------------------------------ learning
 
-    def check_fit(self, graph: Graph, split: Split) -> Settings:
-        """Raise InputError if this fit cannot be done, or needs too much memory; return its settings."""
-        settings: Settings = super().check_fit(graph, split)
-        check_memory(needed_bytes(graph, len(split.train), settings))
-        return settings
+    def _need(self, sizes: Sizes, settings: Settings) -> Need:
+        return goal_need(sizes, settings)
 
     def estimate(self, graph: GraphLike, split: Split | None = None) -> Estimate:
         """Return about how long a fit takes on this computer, and how much memory it needs.

@@ -21,12 +21,15 @@ from torch import Tensor, nn
 
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.graph_table import GraphTable
+from otherhalf.estimators.memory import logistic_stage
 from otherhalf.estimators.settings import check_settings
 from otherhalf.nn.inputs import SCALINGS
 from otherhalf.nn.label_messages import label_rows
+from otherhalf.nn.memory import Sizes
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.fields import integer, one_of, setting
+from otherhalf.system.need import Need
 from otherhalf.system.seeds import generator
 from otherhalf.training.checkpoint import History
 from otherhalf.training.class_weights import CLASS_WEIGHT, ClassWeight, by_name, node_weights
@@ -95,6 +98,9 @@ class LogisticClassifier(NodeClassifier):
         settings = LogisticSettings(self.columns, self.scaling, self.steps, by_name(self.class_weight))
         check_settings(settings)
         return settings
+
+    def _need(self, sizes: Sizes, settings: LogisticSettings) -> Need:
+        return Need((logistic_stage(sizes, own=settings.columns == "own"),))
 
     def _fit(
         self, prepared: PreparedGraph, settings: LogisticSettings, supervision: Supervision

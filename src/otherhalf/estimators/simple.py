@@ -13,10 +13,13 @@ from torch import Tensor, nn
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.members.propagation import PropagationMember, fit_propagation
 from otherhalf.estimators.members.view import GraphView, TrainingLabels
+from otherhalf.estimators.memory import propagation_stage
 from otherhalf.nn.inputs import SCALINGS
+from otherhalf.nn.memory import Sizes
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.fields import one_of, setting
+from otherhalf.system.need import Need
 from otherhalf.system.seeds import generator
 from otherhalf.training.checkpoint import History
 from otherhalf.training.folds import stratified_folds
@@ -80,6 +83,9 @@ class PropagationClassifier(SimpleClassifier):
 
     _member: PropagationMember
     _labels: TrainingLabels
+
+    def _need(self, sizes: Sizes, settings: SimpleSettings) -> Need:
+        return Need((propagation_stage(sizes),))
 
     def _fit(
         self, prepared: PreparedGraph, settings: SimpleSettings, supervision: Supervision

@@ -13,15 +13,18 @@ from torch import Tensor, nn
 
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.forest import Forest
-from otherhalf.estimators.forest_fit import fit_boosted_trees, fit_extra_trees
+from otherhalf.estimators.forest_fit import TREES, fit_boosted_trees, fit_extra_trees
 from otherhalf.estimators.graph_table import GraphTable
+from otherhalf.estimators.memory import boosted_stage, extra_trees_stage
 from otherhalf.estimators.settings import check_settings
 from otherhalf.graph import Graph
 from otherhalf.nn.inputs import SCALINGS
 from otherhalf.nn.label_messages import label_rows
+from otherhalf.nn.memory import Sizes
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.fields import integer, one_of, setting
+from otherhalf.system.need import Need
 from otherhalf.system.seeds import generator
 from otherhalf.training.checkpoint import History
 from otherhalf.training.class_weights import CLASS_WEIGHT, ClassWeight, by_name
@@ -37,7 +40,7 @@ class TreesSettings:
 
     kind: str = setting("extra", one_of(*KINDS))
     scaling: str = setting("auto", one_of(*SCALINGS))
-    trees: int = setting(300, integer(1))
+    trees: int = setting(TREES, integer(1))
     leaf: int = setting(2, integer(1))
     columns: str = setting("graph", one_of(*COLUMNS), late=True)
     class_weight: Mapping[str, float] | str | None = setting(None, CLASS_WEIGHT, late=True)
@@ -84,7 +87,7 @@ class TreesClassifier(NodeClassifier):
         metric: str = "accuracy",
         device: str = "cpu",
         scaling: str = "auto",
-        trees: int = 300,
+        trees: int = TREES,
         leaf: int = 2,
         columns: str = "graph",
         class_weight: ClassWeight = None,
@@ -99,6 +102,12 @@ class TreesClassifier(NodeClassifier):
         )
         check_settings(settings)
         return settings
+
+    def _need(self, sizes: Sizes, settings: TreesSettings) -> Need:
+        own = settings.columns == "own"
+        if settings.kind == "extra":
+            return Need((extra_trees_stage(sizes, settings.trees, own=own),))
+        return Need((boosted_stage(sizes, own=own),))
 
     def _fit(
         self, prepared: PreparedGraph, settings: TreesSettings, supervision: Supervision

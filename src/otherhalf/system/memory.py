@@ -1,7 +1,11 @@
-"""How much memory this process may still use."""
+"""How much memory this process may still use, and which limit says so."""
 
+from __future__ import annotations
+
+import errno
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
@@ -13,14 +17,59 @@ OWN_CGROUPS = Path("/proc/self/cgroup")
 _V2 = ("memory.max", "memory.current", "inactive_file")
 _V1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 
+RESOURCE_LIMITS = {
+    "RLIMIT_AS": ("vms", "the limit of this process (ulimit -v)"),
+    "RLIMIT_DATA": ("data", "the limit of this process (ulimit -d)"),
+}
+"""Limits of a process, what of psutil's memory counts against each, and their names for users."""
+
+TORCH_SAYS = ("allocate memory", "not enough memory", "out of memory", "bad_alloc")
+"""What torch's errors say where memory is used up: they are RuntimeErrors."""
+
+
+class Room(NamedTuple):
+    """How many bytes one of the limits still leaves to this process, and the name of the limit."""
+
+    free: int
+    limit: str
+
 
 def available_bytes() -> int:
-    """Return how many bytes this process can still allocate without swapping.
+    """Return how many bytes this process can still allocate without swapping: :func:`room`."""
+    return room().free
 
-    That is the smaller of what the machine has free and what the control groups of the process, such as those
-    of a container or a batch job, still allow. A file cache that the system can drop counts as free in both.
+
+def room() -> Room:
+    """Return what the tightest limit leaves to this process.
+
+    The limits are what the machine has free, what the control groups of the process allow, such as those of a
+    container or a batch job, and those of the process itself (``ulimit``). A file cache that the system can
+    drop counts as free in the first two.
     """
-    return max(0, min([int(psutil.virtual_memory().available), *_cgroup_allowances()]))
+    machine = Room(int(psutil.virtual_memory().available), "the machine")
+    groups = (Room(free, "the limit of the container or job (cgroup)") for free in _cgroup_allowances())
+    free, limit = min(machine, *groups, *_process_allowances(), key=lambda each: each.free)
+    return Room(max(0, free), limit)
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory could not be had; numpy's and pyarrow's are MemoryErrors."""
+    if isinstance(error, RuntimeError):
+        return any(words in str(error) for words in TORCH_SAYS)
+    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
+
+
+def _process_allowances() -> Iterator[Room]:
+    """Yield what each limit of this process leaves."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    used = psutil.Process().memory_info()
+    for name, (field, title) in RESOURCE_LIMITS.items():
+        limit = resource.getrlimit(getattr(resource, name))[0]
+        if limit != resource.RLIM_INFINITY and hasattr(used, field):
+            yield Room(limit - int(getattr(used, field)), title)
 
 
 def _cgroup_allowances() -> Iterator[int]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from otherhalf.errors import InputError
 from otherhalf.nn.backbone import Architecture, Backbone
+from otherhalf.nn.memory import NARROWER, Footprint, Sizes, count_parameters, input_parts, model_parts
 from otherhalf.nn.models.acmgcn import ACMGCN
 from otherhalf.nn.models.appnp import APPNP
 from otherhalf.nn.models.chebynet import ChebyNet
@@ -16,8 +17,10 @@ from otherhalf.nn.models.jknet import JKNet
 from otherhalf.nn.models.linkx import LINKX
 from otherhalf.nn.models.mlp import MLP
 from otherhalf.nn.models.sage import GraphSAGE
+from otherhalf.nn.ops.compiled import HEADS
 from otherhalf.nn.prepared import ADJACENCY_ROWS, OPERATORS
 from otherhalf.system.fields import Rule, integer, number
+from otherhalf.system.need import Stage
 
 Trials = tuple[Mapping[str, Any], ...]
 
@@ -46,6 +49,7 @@ class ModelSpec:
             architectures that the search tries with every model; empty if it has none.
         compared: Whether a comparison of all models includes it.
         in_paper: Whether it is in the paper's first table.
+        footprint: What it holds in memory while it is trained.
     """
 
     title: str
@@ -57,6 +61,7 @@ class ModelSpec:
     trials: Trials = ()
     compared: bool = True
     in_paper: bool = False
+    footprint: Footprint = Footprint()
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.operators if name not in (*OPERATORS, ADJACENCY_ROWS)]
@@ -78,8 +83,15 @@ _AUTHORS_GPR = {"epochs": 1000, "norm": "none", "residual": False, "lr": 0.05, "
 
 MODELS: dict[str, ModelSpec] = {
     "mlp": ModelSpec("MLP", MLP, in_paper=True),
-    "gcn": ModelSpec("GCN", GCN, ("normalized_with_loops",), in_paper=True),
-    "gat": ModelSpec("GAT", GAT, ("neighbourhoods",), in_paper=True),
+    "gcn": ModelSpec("GCN", GCN, ("normalized_with_loops",), in_paper=True, footprint=Footprint(7, 8)),
+    # The prediction layer has eight heads of the width C each, which are averaged.
+    "gat": ModelSpec(
+        "GAT",
+        GAT,
+        ("neighbourhoods",),
+        in_paper=True,
+        footprint=Footprint(10, 10, logits=8.5 * HEADS, edge_values=HEADS),
+    ),
     "appnp": ModelSpec(
         "APPNP",
         APPNP,
@@ -87,8 +99,9 @@ MODELS: dict[str, ModelSpec] = {
         {"steps": STEPS, "teleport": TELEPORT},
         trials=_each(steps=(10, 10, 10, 10, 5, 5, 10, 10), teleport=(0.1, 0.1, 0.2, 0.1, 0.5, 0.2, 0.2, 0.5)),
         in_paper=True,
+        footprint=Footprint(logits_step=3),
     ),
-    "sage": ModelSpec("GraphSAGE", GraphSAGE, ("mean",), in_paper=True),
+    "sage": ModelSpec("GraphSAGE", GraphSAGE, ("mean",), in_paper=True, footprint=Footprint(5.5, 8, maps=2)),
     "chebynet": ModelSpec(
         "ChebyNet",
         ChebyNet,
@@ -96,6 +109,7 @@ MODELS: dict[str, ModelSpec] = {
         {"steps": Option(2, integer(1))},
         trials=_each(steps=(2, 2, 1, 1, 1, 2, 3, 2)),
         in_paper=True,
+        footprint=Footprint(6.5, 7, each_step=3, maps_step=1),
     ),
     "gprgnn": ModelSpec(
         "GPR-GNN",
@@ -113,16 +127,37 @@ MODELS: dict[str, ModelSpec] = {
             {"steps": 10, "teleport": 0.9, "walk_dropout": 0.5},
         ),
         in_paper=True,
+        footprint=Footprint(logits_step=3),
     ),
-    "jknet": ModelSpec("JKNet", JKNet, ("normalized_with_loops",), in_paper=True),
-    "linkx": ModelSpec("LINKX", LINKX, reads_adjacency_rows=True),
-    "acmgcn": ModelSpec("ACM-GCN+", ACMGCN, ("mean_with_loops", ADJACENCY_ROWS), reads_adjacency_rows=True),
+    "jknet": ModelSpec(
+        "JKNet",
+        JKNet,
+        ("normalized_with_loops",),
+        fixed={"output": "linear"},
+        in_paper=True,
+        footprint=Footprint(12, 9),
+    ),
+    "linkx": ModelSpec(
+        "LINKX",
+        LINKX,
+        fixed={"trunk": "features+neighbours"},
+        reads_adjacency_rows=True,
+        footprint=Footprint(11, 6),
+    ),
+    "acmgcn": ModelSpec(
+        "ACM-GCN+",
+        ACMGCN,
+        ("mean_with_loops", ADJACENCY_ROWS),
+        reads_adjacency_rows=True,
+        footprint=Footprint(16, 15, maps=3),
+    ),
     "structure": ModelSpec(
         "MLP over adjacency rows",
         MLP,
         fixed={"trunk": "features+neighbours"},
         reads_adjacency_rows=True,
         compared=False,
+        footprint=Footprint(9, 6),
     ),
 }
 """The paper's baselines, APPNP, LINKX and ACM-GCN+, and the encoder that only this package has."""
@@ -162,3 +197,35 @@ def build(
     spec = model_spec(model)
     chosen = replace(architecture, **spec.fixed)
     return spec.module(num_features, num_classes, num_known, chosen, **(own_options or {}))
+
+
+def training_stage(
+    model: str,
+    sizes: Sizes,
+    architecture: Architecture,
+    own_options: Mapping[str, Any] | None = None,
+    *,
+    fix: str = NARROWER,
+) -> Stage:
+    """Return the memory of a training of a model; ``fix`` says what makes the model smaller."""
+    spec, chosen, row_maps = model_spec(model), *_as_built(model, architecture)
+    own = model_parts(sizes, spec.footprint, chosen, own_options or {}, row_maps=row_maps, fix=fix)
+    return Stage(f"the training of {spec.title}", (*input_parts(sizes, spec.operators), *own))
+
+
+def parameter_count(
+    model: str, sizes: Sizes, architecture: Architecture, own_options: Mapping[str, Any] | None = None
+) -> int:
+    """Return about how many parameters a model has."""
+    chosen, row_maps = _as_built(model, architecture)
+    return count_parameters(sizes, model_spec(model).footprint, chosen, own_options or {}, row_maps=row_maps)
+
+
+def _as_built(model: str, architecture: Architecture) -> tuple[Architecture, int]:
+    """Return the architecture with what the model fixes, and the number of maps that read adjacency rows."""
+    spec, row_maps = model_spec(model), 0
+    if ADJACENCY_ROWS in spec.operators:
+        row_maps = max(1, architecture.layers - 1)  # that of the prediction layer is narrow
+    elif spec.reads_adjacency_rows:
+        row_maps = 1
+    return replace(architecture, **spec.fixed), row_maps

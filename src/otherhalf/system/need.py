@@ -1,0 +1,81 @@
+"""The memory that a fit needs, in named parts, and the sentence for one that needs too much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from otherhalf.errors import NotEnoughMemory
+from otherhalf.system.memory import room
+from otherhalf.system.process import give_back_freed_memory
+
+
+class Part(NamedTuple):
+    """A part of the memory of a stage.
+
+    Attributes:
+        name: What it holds, in the plural: "hidden states".
+        size: Bytes.
+        fix: What makes it smaller, as a request to the user.
+    """
+
+    name: str
+    size: float
+    fix: str
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What one stage of a fit holds at the same time, in addition to the graph."""
+
+    name: str
+    parts: tuple[Part, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return int(sum(part.size for part in self.parts))
+
+    @property
+    def largest(self) -> Part:
+        """The largest part."""
+        return max(self.parts, key=lambda part: part.size)
+
+    def beside(self, *parts: Part) -> Stage:
+        """Return the stage where these parts are held too."""
+        return Stage(self.name, (*self.parts, *parts))
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a fit needs in addition to the graph. Its stages follow each other: the largest of them decides."""
+
+    stages: tuple[Stage, ...]
+
+    @property
+    def largest(self) -> Stage:
+        """The largest stage."""
+        return max(self.stages, key=lambda stage: stage.size)
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.largest.size
+
+    def check(self) -> None:
+        """Raise NotEnoughMemory if this process can no longer allocate as much."""
+        free = room().free
+        if self.size > free:
+            give_back_freed_memory()  # what an earlier fit left in this process is free too
+        left, stage = room(), self.largest
+        if stage.size > left.free:
+            part = stage.largest
+            raise NotEnoughMemory(
+                f"the fit needs about {in_bytes(stage.size)} and {in_bytes(left.free)} are free ({left.limit}): "
+                f"most of it, {in_bytes(part.size)}, is for {part.name} of {stage.name}; {part.fix}"
+            )
+
+
+def in_bytes(size: float) -> str:
+    """Return a number of bytes in words: "1.2 GB"."""
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
