@@ -1,7 +1,7 @@
 """Compare the estimated memory of fits with what they take.
 
-python benchmarks/memory.py prints Markdown tables; --json prints one JSON object. --graphs and --models choose
-some (--graphs "cora csbm:nodes=1000" --models "gcn goal").
+python benchmarks/memory.py prints Markdown tables; --json prints one JSON object. --graphs and --models
+choose some (--graphs "cora csbm:nodes=1000" --models "gcn;goal").
 
 Each fit runs in a process of its own, forked from one that has imported everything: imports take longer than
 most fits. It loads the graph, notes its resident size, fits a few epochs (their number does not matter for
@@ -18,8 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-import sklearn.ensemble
-import sklearn.linear_model
 import torch
 import torch._dynamo
 
@@ -141,7 +139,9 @@ def tables(rows: list[dict[str, Any]]) -> str:
     for model in models:
         each = [cells[model, graph] for graph in graphs]
         shown.append(
-            f"| {model} | " + " | ".join(f"{r['ratio']:.2f} ({r['increment_ratio']:.2f})" for r in each) + " |"
+            f"| {model} | "
+            + " | ".join(f"{r['ratio']:.2f} ({r['increment_ratio']:.2f})" for r in each)
+            + " |"
         )
     ratios = [row["ratio"] for row in rows]
     within = sum(LEAST <= ratio <= MOST for ratio in ratios)
@@ -156,7 +156,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--graphs", help="names, with spaces between them")
-    parser.add_argument("--models", help="names, with commas between them", default=";".join(FITS))
+    parser.add_argument("--models", help="names, with semicolons between them", default=";".join(FITS))
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--log", type=Path, help="add every row to this file as soon as it is measured")
     options = parser.parse_args()

@@ -52,9 +52,24 @@ def test_status_and_one_line(error, status, line, capsys):
     assert outcome_of(error, capsys) == (status, "" if error else "done\n", line)
 
 
-def test_any_other_error_keeps_its_traceback(capsys):
-    with pytest.raises(ZeroDivisionError):
-        outcome_of(ZeroDivisionError(), capsys)
+@pytest.mark.parametrize("error", [ZeroDivisionError(), RuntimeError("size mismatch")])
+def test_any_other_error_keeps_its_traceback(error, capsys):
+    with pytest.raises(type(error)):
+        outcome_of(error, capsys)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("Unable to allocate 1.00 TiB for an array"),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.\nframe #0"),
+        OSError(12, "Cannot allocate memory"),
+    ],
+)
+def test_an_error_of_memory_is_one_sentence(error, capsys):
+    status, out, err = outcome_of(error, capsys)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("otherhalf: there was not enough memory (")
 
 
 def test_a_wrong_option_is_one_line(capsys, monkeypatch):

@@ -538,7 +538,7 @@ def test_a_search_with_failed_trials_writes_no_settings(run, work, tmp_path):
     )
     status, _, err = run(*command)
     assert status == 1
-    assert "failed, the first being gcn on texas, seed 50: MemoryError; the others are kept" in last_line(err)
+    assert "failed, the first being gcn on texas, seed 50: there was not enough memory (" in last_line(err)
     assert [path.name for path in (tmp_path / "s").iterdir()] == ["cora.toml"]
 
 

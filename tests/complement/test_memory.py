@@ -1,69 +1,114 @@
-"""The estimate of the memory of a fit, and the sentence if there is not enough."""
+"""The memory of finding the missing half: what each stage grows with, and the sentence if it is too much."""
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
-import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
 import otherhalf.complement.memory as memory
-from otherhalf import GOALClassifier, Graph, InputError, find_missing_half, split
+import otherhalf.system.need as need
+from otherhalf import InputError, find_missing_half, split
+from otherhalf.complement.memory import embedding_stages, kernel_stages
+from otherhalf.complement.settings import KernelSettings
 from otherhalf.data.synthetic import contextual_sbm
-from otherhalf.estimators.presets import preset_settings
-from otherhalf.nn.backbone import Architecture
+from otherhalf.estimators.presets import EMBEDDING
+from otherhalf.nn.memory import Sizes
+from otherhalf.system.memory import Room
+from otherhalf.system.process import LARGEST_KEPT
 
-GRAPH = contextual_sbm(num_nodes=200, num_features=8, seed=0)
-SETTINGS = preset_settings("best", GRAPH.name).complement
-
-
-def with_encoder(kind: str):
-    return replace(SETTINGS, encoder=replace(SETTINGS.encoder, kind=kind))
+SIZES = Sizes(nodes=10_000, edges=50_000, features=100, classes=4, train=3_000)
+KERNEL, COMPLEMENT = KernelSettings(), EMBEDDING.complement
 
 
-def test_each_part_grows_with_what_causes_it():
-    base = memory.fit_bytes(GRAPH, 100, SETTINGS)
-    # 200 rows of 64 parameters, each held five times as float32, for the adjacency rows.
-    assert base - memory.fit_bytes(GRAPH, 100, with_encoder("gcn")) == 200 * 64 * 4 * 5
-    # A training node more: a ranking list of 2 · 10 nodes.
-    assert memory.fit_bytes(GRAPH, 101, SETTINGS) - base == 20 * memory.PAIR
+def part(stages, stage, name):
+    """The bytes of a part of a stage."""
+    return next(p.size for each in stages if each.name == stage for p in each.parts if p.name == name)
 
 
-@pytest.mark.parametrize("kind", ["auto", "structure", "linkx", "acmgcn"])
-def test_every_encoder_that_reads_adjacency_rows_counts_them(kind):
-    without = memory.fit_bytes(GRAPH, 100, with_encoder("gcn"))
-    assert memory.fit_bytes(GRAPH, 100, with_encoder(kind)) - without == 200 * 64 * 4 * 5
+def kernel_of(sizes=SIZES, settings=KERNEL):
+    return list(kernel_stages(sizes, settings))
 
 
-def test_a_larger_classifier_counts():
-    base = memory.fit_bytes(GRAPH, 100, with_encoder("gcn"))
-    assert memory.fit_bytes(GRAPH, 100, with_encoder("gcn"), SETTINGS.encoder.architecture) == base
-    classifier = replace(SETTINGS.encoder.architecture, layers=SETTINGS.encoder.architecture.layers + 1)
+def test_the_stages_of_the_kernel_half():
+    stages = kernel_of()
+    assert [each.name for each in stages] == [
+        "the choice of kernels",
+        "the regression",
+        "the search of the missing half",
+    ]
+    assert part(stages, "the choice of kernels", "the kernels") == 1500**2 * 4 * memory.CHOICE_MATRICES
+    assert part(stages, "the regression", "the kernel of training nodes") == 3000**2 * 4 * 8
     assert (
-        memory.fit_bytes(GRAPH, 100, with_encoder("gcn"), classifier) - base == 200 * 64 * 4 * memory.STATES
+        part(stages, "the search of the missing half", "the missing half") == 10_000 * 10 * memory.HALF_ENTRY
     )
-    rows = replace(SETTINGS.encoder.architecture, trunk="features+neighbours")
-    assert memory.fit_bytes(GRAPH, 100, with_encoder("gcn"), rows) - base == 200 * 64 * 4 * 5
-    assert memory.fit_bytes(GRAPH, 100, SETTINGS, Architecture(hidden=1, layers=1)) > 0
 
 
-def test_sparse_features_count_their_entries():
-    x = sp.csr_matrix((np.ones(200), (np.arange(200), np.arange(200) % 50)), shape=(200, 50))
-    sparse, dense = (Graph(edges=GRAPH.edges, x=part) for part in (x, x.toarray()))
-    difference = memory.fit_bytes(dense, 100, SETTINGS) - memory.fit_bytes(sparse, 100, SETTINGS)
-    assert difference == 200 * 50 * 4 * 3 - 200 * memory.ENTRY
+def test_large_matrices_of_the_regression_go_back_to_the_system():
+    square = 10_000**2 * 4
+    assert square > LARGEST_KEPT
+    stages = kernel_of(replace(SIZES, train=10_000))
+    assert part(stages, "the regression", "the kernel of training nodes") == 4.5 * square + 3.5 * LARGEST_KEPT
 
 
-def test_a_fit_that_needs_too_much_is_refused_in_one_sentence(monkeypatch):
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
-    sentence = r"the fit needs about 0\.\d GB and 0\.0 GB are free: take fewer"
-    with pytest.raises(InputError, match=sentence):
-        GOALClassifier().fit(GRAPH)
-    with pytest.raises(InputError, match=sentence):
-        find_missing_half(GRAPH, split(GRAPH, seed=0))
+def test_with_landmarks_the_regression_grows_with_the_training_nodes_and_not_with_their_square():
+    def solved(train):
+        return part(kernel_of(replace(SIZES, train=train)), "the regression", "the kernel of training nodes")
+
+    assert solved(20_001) - solved(20_000) == 3 * KERNEL.landmarks * 4
+    assert solved(20_000) < 4.5 * 20_000**2 * 4
 
 
-def test_enough_is_enough(monkeypatch):
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
-    memory.check_memory(1000)
-    with pytest.raises(InputError):
-        memory.check_memory(1001)
+def test_many_features_are_projected():
+    wide = kernel_of(replace(SIZES, features=100_000))
+    assert part(wide, "the choice of kernels", "the descriptions of nodes") == pytest.approx(
+        10_000 * (512 * 4 * 7 + 64 * memory.WALK_ENTRY)
+    )
+
+
+def test_every_encoder_is_a_stage():
+    names = [each.name for each in embedding_stages(SIZES, COMPLEMENT, EMBEDDING.goal.architecture)]
+    assert names == [
+        "the training of MLP",
+        "the training of GCN",
+        "the training of MLP over adjacency rows",
+        "the training of the head",
+        "the search of the missing half",
+        "the classifier over both halves",
+    ]
+    gcn = replace(COMPLEMENT, encoder=replace(COMPLEMENT.encoder, kind="gcn"))
+    assert [each.name for each in embedding_stages(SIZES, gcn)][:2] == [
+        "the training of GCN",
+        "the training of the head",
+    ]
+
+
+def test_a_classifier_over_adjacency_rows_has_a_parameter_row_per_node():
+    def parameters(kind):
+        settings = replace(COMPLEMENT, encoder=replace(COMPLEMENT.encoder, kind=kind))
+        stages = list(embedding_stages(SIZES, settings, EMBEDDING.goal.architecture))
+        return part(stages, "the classifier over both halves", "the parameters")
+
+    assert parameters("structure") - parameters("gcn") > 10_000 * 64 * 4 * 6
+
+
+@given(
+    st.sampled_from(["nodes", "edges", "features", "classes", "train", "relations"]), st.integers(1, 10**5)
+)
+def test_more_of_anything_needs_at_least_as_much(what, more):
+    # Not above the limits: landmarks and projections need less than what they replace.
+    sizes = Sizes(nodes=1000, edges=1000, features=10, classes=3, train=500)
+    more = min(more, 10_000) if what == "train" else more
+    larger = replace(sizes, **{what: getattr(sizes, what) + more})
+    for stages in (kernel_stages, embedding_stages):
+        settings = KERNEL if stages is kernel_stages else COMPLEMENT
+        for before, after in zip(stages(sizes, settings), stages(larger, settings), strict=True):
+            assert after.size >= before.size
+
+
+@pytest.mark.parametrize("method", ["kernel", "embedding"])
+def test_a_search_that_needs_too_much_is_refused_in_one_sentence(method, monkeypatch):
+    monkeypatch.setattr(need, "room", lambda: Room(1000, "the machine"))
+    graph = contextual_sbm(num_nodes=200, num_features=8, seed=0)
+    with pytest.raises(InputError, match=r"the fit needs about \d+ MB and 0 MB are free, by the machine"):
+        find_missing_half(graph, split(graph, seed=0), method=method)

@@ -1,7 +1,11 @@
-"""Available memory: the smaller of what the machine has free and what the control groups allow."""
+"""Available memory: the least of what the machine, the control groups and the process's own limits leave."""
 
+import errno
+import subprocess
+import sys
 from types import SimpleNamespace
 
+import numpy as np
 import psutil
 import pytest
 
@@ -17,6 +21,7 @@ def cgroups(tmp_path, monkeypatch):
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=8 * GB))
     monkeypatch.setattr(memory, "CGROUP_MOUNT", tmp_path / "cgroup")
     monkeypatch.setattr(memory, "OWN_CGROUPS", tmp_path / "own")
+    monkeypatch.setattr(memory, "RESOURCE_LIMITS", {})
 
     def write(own, files):
         (tmp_path / "own").write_text(own)
@@ -84,3 +89,79 @@ def test_a_group_above_its_limit_leaves_nothing(cgroups):
 
 def test_on_this_machine():
     assert 0 < memory.available_bytes() <= psutil.virtual_memory().total
+
+
+def test_the_tightest_limit_has_a_name(cgroups):
+    assert memory.room() == (8 * GB, "the machine")
+    cgroups("0::/\n", {"memory.max": 3 * GB, "memory.current": GB})
+    assert memory.room() == (2 * GB, "the limit of the container or job (cgroup)")
+
+
+LIMITED = """
+import resource, sys
+from otherhalf.system.memory import room
+before = room()
+limit = getattr(resource, sys.argv[1])
+resource.setrlimit(limit, (int(sys.argv[2]), resource.getrlimit(limit)[1]))
+print(before.free, *room(), sep="|")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="another system has other limits")
+@pytest.mark.parametrize(("name", "option"), [("RLIMIT_AS", "-v"), ("RLIMIT_DATA", "-d")])
+def test_a_limit_of_the_process_counts_less_what_it_uses(name, option):
+    bound = 300 << 20
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, name, str(bound)], capture_output=True, text=True, check=True
+    )
+    before, free, limit = done.stdout.strip().split("|")
+    assert int(before) > bound  # or the limit would not be the tightest
+    assert 0 < int(free) < bound
+    assert limit == f"the limit of this process (ulimit {option})"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "(MemoryError)"),
+        (MemoryError("Unable to allocate 1.00 TiB for an array"), "(Unable to allocate 1.00 TiB"),
+        (
+            RuntimeError(
+                "[enforce fail at alloc_cpu.cpp:121] err == 0. DefaultCPUAllocator: can't allocate memory: "
+                "you tried to allocate 4 bytes. Error code 12 (Cannot allocate memory)\nframe #0: somewhere"
+            ),
+            "(can't allocate memory: you tried to allocate 4 bytes. Error code 12 (Cannot allocate memory))",
+        ),
+        (RuntimeError("std::bad_alloc"), "(std::bad_alloc)"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "([Errno 12] Cannot allocate memory)"),
+    ],
+)
+def test_an_error_of_memory_is_one_sentence(error, said):
+    assert memory.out_of_memory(error)
+    sentence = memory.memory_sentence(error)
+    assert sentence.startswith(f"there was not enough memory {said}")
+    assert "\n" not in sentence
+    assert " are free now, by the " in sentence
+
+
+def test_what_libraries_raise_is_recognised():
+    pa = pytest.importorskip("pyarrow")
+    torch = pytest.importorskip("torch")
+    assert memory.out_of_memory(pa.ArrowMemoryError("malloc of size 9 failed"))
+    with pytest.raises(RuntimeError) as refused:
+        torch.empty(1 << 60, dtype=torch.uint8)
+    assert memory.out_of_memory(refused.value)
+    with pytest.raises(MemoryError) as refused:
+        np.empty(1 << 60, dtype=np.uint8)
+    assert memory.out_of_memory(refused.value)
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("size mismatch"), ValueError("x"), OSError(2, "No such file")]
+)
+def test_other_errors_are_others(error):
+    assert not memory.out_of_memory(error)
+
+
+def test_bytes_in_words():
+    assert [memory.in_bytes(size) for size in (2e6, 999e6, 1.24e9)] == ["2 MB", "999 MB", "1.2 GB"]

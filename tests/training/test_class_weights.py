@@ -1,13 +1,16 @@
 """Weights of classes: balanced by hand, given ones on the same scale, and one sentence for wrong ones."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 from sklearn.utils.class_weight import compute_class_weight
 
+from otherhalf import Graph, Split
 from otherhalf.errors import InputError
-from otherhalf.training.class_weights import CLASS_WEIGHT, by_name, class_weights, node_weights
+from otherhalf.training.class_weights import CLASS_WEIGHT, by_name, class_weights, node_weights, weights_of
 
 SPAM = np.array([0, 0, 0, 1])  # three of ham, one of spam
 NAMES = ["ham", "spam"]
@@ -80,3 +83,10 @@ def test_weights_of_nodes():
     # Of two nodes the weights are 0.5 and 2.5, with the mean 1.5.
     assert node_weights(weights, np.array([0, 1])) == pytest.approx([1 / 3, 5 / 3])
     assert node_weights(None, np.array([0, 1])).tolist() == [1, 1]
+
+
+def test_of_a_fit():
+    graph = Graph(edges=[[0, 1], [1, 2]], x=np.eye(4), y=["ham", "ham", "spam", "ham"])
+    fit = Split([0, 1, 2], [3], [])
+    assert weights_of(SimpleNamespace(class_weight="balanced"), graph, fit) == pytest.approx([0.75, 1.5])
+    assert weights_of(SimpleNamespace(), graph, fit) is None  # an estimator that learns nothing

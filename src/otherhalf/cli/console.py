@@ -37,7 +37,13 @@ def run(app: typer.Typer) -> NoReturn:
         _leave(2, str(error))
     except (KeyboardInterrupt, typer.Abort):
         _leave(1, STOPPED)
-    except (OSError, RunsFailed) as error:
+    except (MemoryError, RuntimeError, OSError, RunsFailed) as error:
+        from otherhalf.system.memory import memory_sentence, out_of_memory
+
+        if out_of_memory(error):
+            _leave(2, memory_sentence(error))
+        if isinstance(error, RuntimeError):
+            raise
         _leave(1, str(error))
     except USAGE_ERROR as error:
         _leave(2, _one_line(error))

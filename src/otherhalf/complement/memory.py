@@ -16,8 +16,8 @@ from otherhalf.system.need import Part, Stage
 from otherhalf.system.process import LARGEST_KEPT
 
 DENSE_DESCRIPTIONS = 7
-"""Dense matrices ``[N, D]``: the features, and smoothed in five ways, one of them twice while it is made. Each
-relation has one more."""
+"""Dense matrices ``[N, D]``: the features, and smoothed in five ways, one of them twice while it is made.
+Each relation has one more."""
 
 WALK_ENTRY = 48
 """Bytes of an entry of the rows of three walks: value and column as they are made, kept, and as unit rows."""
@@ -34,13 +34,16 @@ UNUSABLE = 3.5
 """Matrices more that lie idle among kept ones; those above LARGEST_KEPT go back to the system."""
 
 LANDMARK_MATRICES = 3
-"""Matrices of training nodes times landmarks: the kernel, its projection, and the mixture while it is made."""
+"""Matrices of training nodes times landmarks: the kernel, its projection, the mixture while it is made."""
 
 SEARCH_BLOCKS = 6.5
 """Blocks of similarities in the search: the mixture of kernels while it is made, and the selection."""
 
+PRODUCT_BLOCKS = 4.5
+"""Blocks of similarities where they are one product, of embeddings or raw features."""
+
 HALF_ENTRY = 100
-"""Bytes of a pair of the missing half: its nodes and weight, its matrix and transpose, and what makes them."""
+"""Bytes of a pair of the missing half: its nodes and weight, its matrix and transpose, what makes them."""
 
 RANKED_PAIR = 150
 """Bytes of a pair in the ranking loss: position in a list, two entries, scores, gradients."""
@@ -80,7 +83,12 @@ def kernel_stages(sizes: Sizes, settings: KernelSettings) -> Iterator[Stage]:
     block = min(max(BLOCK_ENTRIES, candidates), n * candidates) * FLOAT * SEARCH_BLOCKS
     yield Stage(
         "the search of the missing half",
-        (*graph, kept, Part("the similarities", block, "give a smaller max_candidates"), half_part(sizes, settings.k)),
+        (
+            *graph,
+            kept,
+            Part("the similarities", block, "give a smaller max_candidates"),
+            half_part(sizes, settings.k),
+        ),
     )
 
 
@@ -92,7 +100,7 @@ def half_part(sizes: Sizes, k: int) -> Part:
 def embedding_stages(
     sizes: Sizes, settings: ComplementSettings, classifier: Architecture | None = None
 ) -> Iterator[Stage]:
-    """Yield the memory of encoder, head and search, and of the classifier over both halves if there is one."""
+    """Yield the memory of encoder, head and search, and of the classifier over both halves, if given."""
     n, encoder, head = sizes.nodes, settings.encoder, settings.head
     kinds = AUTO_KINDS if encoder.kind == AUTO else (encoder.kind,)
     models = ["gcn" if kind == WITHOUT_NORM else kind for kind in kinds]
@@ -100,8 +108,8 @@ def embedding_stages(
         yield training_stage(model, sizes, encoder.architecture, encoder.own_options)
     graph = input_parts(sizes, {name for model in models for name in model_spec(model).operators})
     pairs = sizes.train * 2 * head.ranking_k * RANKED_PAIR
-    block = min(BLOCK_ENTRIES, n * min(n, settings.max_candidates)) * FLOAT * SEARCH_BLOCKS
-    ranked = min(BLOCK_ENTRIES, sizes.train * min(sizes.train, head.max_candidates)) * FLOAT * SEARCH_BLOCKS
+    block = min(BLOCK_ENTRIES, n * min(n, settings.max_candidates)) * FLOAT * PRODUCT_BLOCKS
+    ranked = min(BLOCK_ENTRIES, sizes.train * min(sizes.train, head.max_candidates)) * FLOAT * PRODUCT_BLOCKS
     similar = "give a smaller max_candidates"
     k = max(settings.k_homophily, settings.k_heterophily)
     yield Stage(
@@ -126,4 +134,6 @@ def _with_trunk(classifier: Architecture, *, rows: bool) -> Architecture:
     """Return the architecture with the largest trunk that ``auto`` can mean."""
     if classifier.trunk != AUTO_TRUNK:
         return classifier
-    return replace(classifier, trunk="features+neighbours" if rows else "none", output="linear" if rows else "layer")
+    return replace(
+        classifier, trunk="features+neighbours" if rows else "none", output="linear" if rows else "layer"
+    )

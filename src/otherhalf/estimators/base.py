@@ -39,7 +39,7 @@ from otherhalf.system.probabilities import check_probabilities
 from otherhalf.system.typed import typed
 from otherhalf.system.version import VERSION
 from otherhalf.training.checkpoint import History
-from otherhalf.training.class_weights import by_name, class_weights
+from otherhalf.training.class_weights import by_name, weights_of
 from otherhalf.training.loop import Monitor, OnStep
 from otherhalf.training.metric_choice import AUTO, MetricChoice, choose_metric
 from otherhalf.training.metrics import check_metric
@@ -108,15 +108,14 @@ class NodeClassifier(FromProbabilities, FittedOn, InNotebook, ClassifierMixin, B
         check_range(graph, Scaling.of(graph, settings.scaling))
         check_trainable(graph, split)
         check_metric(self.choose_metric(graph, split).name, graph.num_classes, graph.y[split.val])
-        _class_weights(settings, graph, split)
-        self._need(Sizes.of(graph, len(split.train)), settings).check()
+        weights_of(settings, graph, split)
+        self.need(graph, split).check()
         return settings
 
     def need(self, graph: Graph, split: Split) -> Need:
         """Return the memory that a fit needs in addition to the graph, by stages and parts."""
-        return self._need(
-            Sizes.of(graph, len(split.train)), self.resolved_settings(catalogue_name(graph))
-        )
+        settings = self.resolved_settings(catalogue_name(graph))
+        return self._need(Sizes.of(graph, len(split.train)), settings)
 
     def _need(self, sizes: Sizes, settings: Any) -> Need:
         """Return the memory that a fit needs; that of a model which reads features and edges and no more."""
@@ -180,9 +179,8 @@ class NodeClassifier(FromProbabilities, FittedOn, InNotebook, ClassifierMixin, B
             monitor = Monitor(Path(checkpoints), self.run_identity(graph, split), on_step)
         scaling = Scaling.of(graph, settings.scaling)
         prepared = PreparedGraph(graph, scaling, device=usable_device(self.device))
-        weights = _class_weights(settings, graph, split)
-        supervision = Supervision(split, self.seed, choice.name, monitor, weights)
-        learned = self._fit(prepared, settings, supervision)
+        supervised = split, self.seed, choice.name, monitor, weights_of(settings, graph, split)
+        learned = self._fit(prepared, settings, Supervision(*supervised))
         # Attributes are set only now: a fit that fails leaves the result of an earlier one intact.
         self.settings_ = settings
         self.classes_, self.metric_choice_ = graph.classes, choice
@@ -320,8 +318,3 @@ class NodeClassifier(FromProbabilities, FittedOn, InNotebook, ClassifierMixin, B
         state: dict[str, Any] = {**super().__getstate__()}
         state.pop("_cache", None)  # can be computed again
         return state
-
-
-def _class_weights(settings: Any, graph: Graph, split: Split) -> FloatArray | None:
-    """Return the weights of the classes; None where all nodes count the same, or nothing is learned."""
-    return class_weights(getattr(settings, "class_weight", None), graph.classes, graph.y[split.train])

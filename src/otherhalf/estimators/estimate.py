@@ -14,7 +14,7 @@ from otherhalf.estimators.memory import goal_need
 from otherhalf.estimators.settings import Settings
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.memory import Sizes, graph_bytes
-from otherhalf.system.need import in_bytes
+from otherhalf.system.memory import in_bytes
 
 SHORT, LONG = 30.0, 600.0
 """Seconds of a fit that needs no announcement, and of one that a user may want to replace by a fast one."""

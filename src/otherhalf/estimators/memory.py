@@ -1,4 +1,4 @@
-"""The memory of a fit of each estimator: the stages of an ensemble, of trees on a table, of label propagation."""
+"""The memory of a fit of each estimator: the stages of an ensemble, trees on a table, label propagation."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from otherhalf.nn.models.registry import parameter_count, training_stage
 from otherhalf.system.need import Need, Part, Stage
 
 TABLE_CELL = 12
-"""Bytes of a cell of the graph as a table: in double precision while the columns are joined, then in single."""
+"""Bytes of a cell of the graph as a table: in double precision while columns are joined, then in single."""
 
 PROJECTION_COLUMNS = 60
 """Columns more while the features and the adjacency rows are projected."""
 
-TREE_ROW = 30
-"""Bytes of a tree for each training node: its inner nodes and leaves, which are fewer where classes are easy
-to tell apart (0 to 44 on five graphs)."""
+TREE_ROW, TREE_CLASS = 20, 1.2
+"""Bytes of a tree for each training node, and for each of its classes: inner nodes and leaves. There are
+fewer of them where the classes are easy to tell apart (0 to 44 bytes in all on five graphs of 3 to 15)."""
 
 BOOSTED_ROW = 50
 """Bytes for each training node and class in boosting: scores, gradients and their sums."""
@@ -44,7 +44,7 @@ CLASSIFIER_FOOTPRINT = Footprint(4, 16)
 """Matrices of the classifier over both halves of the ensemble; it predicts from all hidden states."""
 
 MESSAGES = 5
-"""Matrices of all label messages: as they are, standardised, with dropout, beside the states, their gradient."""
+"""Matrices of all label messages: as they are, standardised, dropped, beside the states, their gradient."""
 
 FAST = "give fast=True (--fast)"
 WITHOUT_TREES = f"{FAST}, or leave them out: ensemble={{'trees': False}}"
@@ -71,7 +71,7 @@ def extra_trees_stage(
         scores: Whether scores of the missing half are among the columns.
         fix: What makes the forest smaller.
     """
-    forest = Part("the trees", trees * sizes.train * TREE_ROW, fix)
+    forest = Part("the trees", trees * sizes.train * (TREE_ROW + TREE_CLASS * sizes.classes), fix)
     return Stage("the forest", (*_table_parts(sizes, own=own, scores=scores), forest))
 
 
@@ -79,7 +79,8 @@ def boosted_stage(sizes: Sizes, *, own: bool = False, scores: bool = False) -> S
     """Return the memory of boosted trees on the graph as a table; the arguments are as above."""
     rows = sizes.train * (sizes.classes * BOOSTED_ROW + table_columns(sizes, own=own, scores=scores))
     return Stage(
-        "boosting", (*_table_parts(sizes, own=own, scores=scores), Part("the training rows", rows, FEWER_TRAIN))
+        "boosting",
+        (*_table_parts(sizes, own=own, scores=scores), Part("the training rows", rows, FEWER_TRAIN)),
     )
 
 
@@ -93,10 +94,10 @@ def logistic_stage(sizes: Sizes, *, own: bool = False) -> Stage:
 
 
 def propagation_stage(sizes: Sizes) -> Stage:
-    """Return the memory of label propagation; it reads no feature."""
-    _, edges, buffers = input_parts(sizes, ("normalized", "mean"))
+    """Return the memory of label propagation. It reads no feature, but features are checked before."""
     states = sizes.nodes * sizes.classes * FLOAT * PROPAGATED
-    return Stage("the label propagation", (edges, buffers, Part("the states", states, FEWER_CLASSES)))
+    inputs = input_parts(sizes, ("normalized", "mean"))
+    return Stage("the label propagation", (*inputs, Part("the states", states, FEWER_CLASSES)))
 
 
 def table_columns(sizes: Sizes, *, own: bool = False, scores: bool = False) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from otherhalf.errors import NotEnoughMemory
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.goal import GOALClassifier
 from otherhalf.estimators.logistic import LogisticClassifier
@@ -91,7 +93,11 @@ def simple_rows(
     for done, name in enumerate(names, start=1):
         started = time.perf_counter()
         simple = _made(name, model)
-        found = simple.fit(graph, split).predict_proba(graph)
+        try:
+            found = simple.fit(graph, split).predict_proba(graph)
+        except NotEnoughMemory as error:  # the fit itself is done: its result must not be lost
+            warnings.warn(f"{SIMPLE[name][0]} is left out: {error}", stacklevel=2)
+            continue
         seconds = time.perf_counter() - started
         val, test = (score(metric.name, found, graph.y, part) for part in (split.val, split.test))
         lead = _leads(found[split.val], probabilities[split.val], graph.y[split.val], metric, model.seed)

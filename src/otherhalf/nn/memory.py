@@ -1,4 +1,4 @@
-"""The memory of a model in training: bytes in addition to the graph, by formulas with a few measured constants.
+"""The memory of a model in training: bytes in addition to the graph, by formulas with measured constants.
 
 ``benchmarks/memory.py`` compares them with what fits take. They hold for the processes of the command line,
 which keep small matrices for their next use (:func:`~otherhalf.system.process.keep_freed_memory`).
@@ -24,8 +24,8 @@ FLOAT = 4
 BUFFERS = 30e6
 """Bytes that libraries take at their first use, on any graph."""
 
-DENSE_COPIES = 3
-"""Copies of dense features: scaled, with dropout, and the mask of the dropout or what the scaling leaves."""
+DENSE_COPIES = 4
+"""Copies of dense features: scaled, as a tensor, with dropout, and the mask of the dropout."""
 
 FEATURE_ENTRY = 40
 """Bytes of an entry of sparse features: value and column in the matrix and in its transpose, the position
@@ -185,7 +185,7 @@ def count_parameters(
     """Return about how many parameters a model has; the arguments are those of :func:`model_parts`."""
     hidden, steps = architecture.hidden, int(options.get("steps", 0))
     maps = footprint.maps + steps * footprint.maps_step + architecture.residual
-    layers = maps * hidden * architecture.layers
     if architecture.trunk == "none":
-        return (layers - maps * hidden) * hidden + maps * hidden * sizes.features + row_maps * sizes.nodes * hidden
-    return layers * hidden + hidden * (sizes.features + row_maps * sizes.nodes)
+        widths = (architecture.layers - 1) * hidden + sizes.features  # the first layer reads the features
+        return (maps * widths + row_maps * sizes.nodes) * hidden
+    return (maps * architecture.layers * hidden + sizes.features + row_maps * sizes.nodes) * hidden

@@ -48,8 +48,23 @@ def room() -> Room:
     """
     machine = Room(int(psutil.virtual_memory().available), "the machine")
     groups = (Room(free, "the limit of the container or job (cgroup)") for free in _cgroup_allowances())
-    free, limit = min(machine, *groups, *_process_allowances(), key=lambda each: each.free)
+    free, limit = min([machine, *groups, *_process_allowances()], key=lambda each: each.free)
     return Room(max(0, free), limit)
+
+
+def in_bytes(size: float) -> str:
+    """Return a number of bytes in words: "1.2 GB"."""
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
+
+
+def memory_sentence(error: BaseException) -> str:
+    """Return an error of :func:`out_of_memory` as one sentence for the user."""
+    first = str(error).strip().partition("\n")[0].rpartition("DefaultCPUAllocator: ")[2]
+    said, (free, limit) = first.rstrip(".") or type(error).__name__, room()
+    return (
+        f"there was not enough memory ({said}), and {in_bytes(free)} are free now, by {limit}: end other "
+        "programs, raise the limit, or take fewer nodes, edges or columns"
+    )
 
 
 def out_of_memory(error: BaseException) -> bool:

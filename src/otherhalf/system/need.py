@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from otherhalf.errors import NotEnoughMemory
-from otherhalf.system.memory import room
+from otherhalf.system.memory import in_bytes, room
 from otherhalf.system.process import give_back_freed_memory
 
 
@@ -48,7 +48,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Need:
-    """What a fit needs in addition to the graph. Its stages follow each other: the largest of them decides."""
+    """What a fit needs in addition to the graph. Its stages follow each other: the largest decides."""
 
     stages: tuple[Stage, ...]
 
@@ -64,18 +64,12 @@ class Need:
 
     def check(self) -> None:
         """Raise NotEnoughMemory if this process can no longer allocate as much."""
-        free = room().free
-        if self.size > free:
+        stage = self.largest
+        if stage.size > room().free:
             give_back_freed_memory()  # what an earlier fit left in this process is free too
-        left, stage = room(), self.largest
+        left, part = room(), stage.largest
         if stage.size > left.free:
-            part = stage.largest
             raise NotEnoughMemory(
-                f"the fit needs about {in_bytes(stage.size)} and {in_bytes(left.free)} are free ({left.limit}): "
-                f"most of it, {in_bytes(part.size)}, is for {part.name} of {stage.name}; {part.fix}"
+                f"the fit needs about {in_bytes(stage.size)} and {in_bytes(left.free)} are free, by "
+                f"{left.limit}; most, {in_bytes(part.size)}, is for {part.name} in {stage.name}: {part.fix}"
             )
-
-
-def in_bytes(size: float) -> str:
-    """Return a number of bytes in words: "1.2 GB"."""
-    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"

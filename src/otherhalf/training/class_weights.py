@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from otherhalf.errors import InputError
+from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.fields import Rule, number
 
@@ -37,6 +38,11 @@ CLASS_WEIGHT = Rule(_allowed, f"None, {BALANCED!r} or a dictionary from classes 
 def by_name(given: ClassWeight) -> Any:
     """Return the setting with the names of classes as text, as files have them; else as it was given."""
     return {str(name): weight for name, weight in given.items()} if isinstance(given, Mapping) else given
+
+
+def weights_of(settings: Any, graph: Graph, split: Split) -> FloatArray | None:
+    """Return the class weights of a fit; None where all nodes count the same, or nothing is learned."""
+    return class_weights(getattr(settings, "class_weight", None), graph.classes, graph.y[split.train])
 
 
 def class_weights(given: ClassWeight, classes: Any, codes: IntArray) -> FloatArray | None:

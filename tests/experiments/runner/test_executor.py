@@ -41,6 +41,8 @@ def toy(one):
         os.kill(os.getpid(), signal.SIGSEGV)
     if what == "out of memory":
         os.kill(os.getpid(), signal.SIGKILL)
+    if what == "no memory":
+        raise MemoryError
     if what == "nan":
         return {"test": float("nan")}
     if what == "big":
@@ -135,7 +137,12 @@ def test_torch_has_the_number_of_threads():
         ("crash", "crash", "KeyError: 'nothing there'"),
         ("exit", "crash", "left with status 3 and no result"),
         ("segfault", "crash", "killed by signal 11 (Segmentation fault)"),
-        ("out of memory", "crash", "killed by signal 9 (out of memory?)"),
+        (
+            "out of memory",
+            "crash",
+            "killed by signal 9, as the system does where memory is used up: run fewer",
+        ),
+        ("no memory", "crash", "there was not enough memory (MemoryError), and "),
         ("nan", "crash", "ValueError: Out of range float values are not JSON compliant"),
     ],
 )

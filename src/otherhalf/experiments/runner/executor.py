@@ -21,6 +21,7 @@ from typing import Any, Protocol
 
 from otherhalf.errors import InputError
 from otherhalf.experiments.runner.job import Job, Outcome, as_json
+from otherhalf.system.memory import memory_sentence, out_of_memory
 from otherhalf.system.process import peak_memory_mb, reset_peak_memory
 
 Work = Callable[[Job], dict[str, Any]]
@@ -194,8 +195,9 @@ def _attempt(job: Job, work: Work, threads: int) -> Outcome:
         result = as_json(dict(work(job)))
     except InputError as error:
         kind, message = "input", str(error)
-    except Exception:
-        kind, message = "crash", traceback.format_exc()
+    except Exception as error:
+        kind = "crash"
+        message = memory_sentence(error) if out_of_memory(error) else traceback.format_exc()
     sys.stdout.flush()  # the process may be killed when it is idle
     return Outcome(result, time.perf_counter() - start, peak_memory_mb(), threads, kind, message)
 
@@ -220,7 +222,10 @@ def _crashed(worker: _Worker, threads: int) -> Outcome:
     if status >= 0:
         message = f"left with status {status} and no result"
     elif status == -signal.SIGKILL:
-        message = "killed by signal 9 (out of memory?)"
+        message = (
+            "killed by signal 9, as the system does where memory is used up: run fewer at a time "
+            "(--workers), or end other programs"
+        )
     else:
         message = f"killed by signal {-status} ({signal.strsignal(-status)})"
     return Outcome(None, time.perf_counter() - worker.since, 0.0, threads, "crash", message)
