@@ -48,7 +48,7 @@ def test_large_matrices_of_the_regression_go_back_to_the_system():
     square = 10_000**2 * 4
     assert square > LARGEST_KEPT
     stages = kernel_of(replace(SIZES, train=10_000))
-    assert part(stages, "the regression", "the kernel of training nodes") == 4.5 * square + 3.5 * LARGEST_KEPT
+    assert part(stages, "the regression", "the kernel of training nodes") == memory.SOLVED * square
 
 
 def test_with_landmarks_the_regression_grows_with_the_training_nodes_and_not_with_their_square():
@@ -56,7 +56,7 @@ def test_with_landmarks_the_regression_grows_with_the_training_nodes_and_not_wit
         return part(kernel_of(replace(SIZES, train=train)), "the regression", "the kernel of training nodes")
 
     assert solved(20_001) - solved(20_000) == 3 * KERNEL.landmarks * 4
-    assert solved(20_000) < 4.5 * 20_000**2 * 4
+    assert solved(20_000) < memory.SOLVED * 20_000**2 * 4
 
 
 def test_many_features_are_projected():

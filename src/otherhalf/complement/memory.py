@@ -26,12 +26,9 @@ CHOICE_MATRICES = 33
 """Matrices of all pairs of the training nodes that the kernels are chosen with: distances, kernels, gradients
 and the solution of the regression."""
 
-SOLVED = 4.5
+SOLVED, SOLVED_AMONG_KEPT = 4.2, 8
 """Matrices of all pairs of training nodes in the exact regression: the kernel, its mixture while it is made,
-its Cholesky factor and its inverse."""
-
-UNUSABLE = 3.5
-"""Matrices more that lie idle among kept ones; those above LARGEST_KEPT go back to the system."""
+its Cholesky factor and its inverse. Below LARGEST_KEPT, as many again lie idle among kept ones."""
 
 LANDMARK_MATRICES = 3
 """Matrices of training nodes times landmarks: the kernel, its projection, the mixture while it is made."""
@@ -74,7 +71,7 @@ def kernel_stages(sizes: Sizes, settings: KernelSettings) -> Iterator[Stage]:
     )
     if train <= settings.exact:
         square = train**2 * FLOAT
-        solved = SOLVED * square + UNUSABLE * min(square, LARGEST_KEPT)
+        solved = max(SOLVED * square, SOLVED_AMONG_KEPT * min(square, LARGEST_KEPT))
     else:
         solved = (LANDMARK_MATRICES * train + 4 * settings.landmarks) * settings.landmarks * FLOAT
     kept = described._replace(size=described.size * KEPT_KERNELS / (DENSE_DESCRIPTIONS + KEPT_KERNELS))

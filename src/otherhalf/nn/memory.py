@@ -75,15 +75,16 @@ class Sizes:
     @classmethod
     def of(cls, graph: Graph, num_train: int) -> Sizes:
         """Return the sizes of a fit of this graph."""
-        cells = float(np.prod(graph.x.shape, dtype=float))
-        sparse = not isinstance(graph.x, np.ndarray) and graph.x.nnz < DENSE_SHARE * cells
+        entries, cells = getattr(graph.x, "nnz", None), float(np.prod(graph.x.shape, dtype=float))
+        if entries is not None and entries >= DENSE_SHARE * cells:
+            entries = None
         return cls(
             graph.num_nodes,
             graph.undirected_edges.shape[1],
             graph.num_features,
             graph.num_classes,
             num_train,
-            int(graph.x.nnz) if sparse else None,
+            entries,
             len(RelationGroups.of(graph.relations).names),
             graph.directed,
         )
