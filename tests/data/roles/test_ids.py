@@ -68,3 +68,9 @@ def test_a_first_line_that_is_a_node():
         check_first_line(TABLE, "7", ids_of([1, 2]))
     check_first_line(TABLE, "7", ids_of(["a", "b"]))
     check_first_line(TABLE, "name", ids_of([1, 2]))
+
+
+def test_moments_far_away_are_no_ids():
+    far = pd.Series(np.array([2**40, 0], dtype="M8[s]")).dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin")
+    with pytest.raises(InputError, match="the column 'id' holds dates beyond the year 9999"):
+        ids_of(far)

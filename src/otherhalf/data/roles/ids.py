@@ -59,12 +59,21 @@ def distinct_names(table: Table, column: pd.Series[Any]) -> tuple[IntArray, pd.S
     check_no_bytes(table.name, column)
     try:
         codes, distinct = pd.factorize(column)
+        names = _as_names(pd.Series(distinct))
     except TypeError as error:  # lists cannot be compared
         raise InputError(
             f"{table.name}: the column {column.name!r} holds lists or other structures: "
             "give one value per cell"
         ) from error
-    values = pd.Series(distinct)
+    except NotImplementedError as error:  # of pandas, for moments with a time zone
+        raise InputError(
+            f"{table.name}: the column {column.name!r} holds dates beyond the year 9999: give text or numbers"
+        ) from error
+    blank = np.flatnonzero(names == "")
+    return np.where(np.isin(codes, blank), -1, codes), names
+
+
+def _as_names(values: pd.Series[Any]) -> pd.Series[Any]:
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(values.cat.categories.dtype)
     if (
@@ -73,9 +82,7 @@ def distinct_names(table: Table, column: pd.Series[Any]) -> tuple[IntArray, pd.S
         and values.abs().lt(2**53).all()
     ):
         values = values.astype(np.int64)
-    names = values.astype(str).str.strip()
-    blank = np.flatnonzero(names == "")
-    return np.where(np.isin(codes, blank), -1, codes), names
+    return values.astype(str).str.strip()
 
 
 def node_ids(table: Table, column: pd.Series[Any]) -> NodeIds:
