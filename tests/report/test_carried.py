@@ -14,7 +14,7 @@ def test_the_largest_effects_are_listed():
     fit = reported()
     found = CarriedColumns.of(fit, NODES, 4)
     x = fit.prepared.scaling.apply(graph().x)
-    reading = read_linearly(x, fit.probabilities, fit.seed)
+    reading = read_linearly(x, fit.probabilities)
     effects = reading.effects(x[NODES], fit.predicted[NODES])
     told = 0
     for row, listed in enumerate(found.listed):

@@ -9,9 +9,8 @@ import numpy as np
 import torch
 
 from otherhalf.complement.search import top_k
-from otherhalf.nn.magnitudes import Rows
 from otherhalf.report.cells import UserColumns
-from otherhalf.report.linear import Reading, dense, read_linearly
+from otherhalf.report.linear import Reading, dense, nodes_to_read, read_linearly
 from otherhalf.report.reported import Reported
 from otherhalf.report.values import numbers
 from otherhalf.system.arrays import FloatArray, IntArray
@@ -46,8 +45,10 @@ class CarriedColumns:
             nodes: The nodes.
             most: Number of columns that are listed for each.
         """
-        x: Rows = fit.prepared.scaling.apply(fit.graph.x)
-        reading = read_linearly(x, fit.probabilities, fit.seed)
+        # Only the rows that are needed are scaled: all of them may fill the memory.
+        x, scale = fit.graph.x, fit.prepared.scaling.apply
+        sample = nodes_to_read(fit.graph.num_nodes, fit.seed)
+        reading = read_linearly(scale(x[sample]), fit.probabilities[sample])
         if reading is None:
             return None
         columns, classes = UserColumns.of(fit.graph), fit.predicted[nodes]
@@ -57,8 +58,8 @@ class CarriedColumns:
         step = max(1, BLOCK_ENTRIES // x.shape[1])
         for start in range(0, len(nodes), step):
             part = slice(start, start + step)
-            effects = columns.summed(reading.effects(x[nodes[part]], classes[part]))
-            cells = dense(fit.graph.x[nodes[part]])
+            effects = columns.summed(reading.effects(scale(x[nodes[part]]), classes[part]))
+            cells = dense(x[nodes[part]])
             for row, (found, sizes) in enumerate(zip(*_largest(effects, most), strict=True)):
                 told = [
                     [place.setdefault(column, len(place)), columns.cell(cells[row], column), effect]

@@ -169,15 +169,16 @@ def _compared(fit: Reported, half: MissingHalf) -> list[dict[str, Any]]:
     features = UnitFree.of(graph.x)
     if not features.used_columns():
         return [chance]
-    unit = unit_rows(features.x)
-    wide = unit.shape[1] if isinstance(unit, np.ndarray) else unit.nnz / unit.shape[0]
+    wide = features.x.shape[1] if isinstance(features.x, np.ndarray) else features.x.nnz / graph.num_nodes
     most = int(np.clip(WORK / max(1.0, len(candidates) * wide), FEWEST_QUERIES, MOST_QUERIES))
     queries = np.arange(graph.num_nodes)
     if len(queries) > most:
         queries = np.sort(draw.choice(queries, most, replace=False))
     largest = half.kind != "heterophily"
-    similar = cosines(unit, torch.from_numpy(candidates))
-    nearest, _ = top_k(similar, torch.from_numpy(queries), len(candidates), half.k, largest=largest)
+    compared = np.union1d(queries, candidates)
+    among, asking = (torch.from_numpy(np.searchsorted(compared, nodes)) for nodes in (candidates, queries))
+    similar = cosines(unit_rows(features.x[compared]), among)
+    nearest, _ = top_k(similar, asking, len(candidates), half.k, largest=largest)
     found = nearest.numpy()
     kept = found >= 0
     source = np.repeat(queries, kept.sum(axis=1))

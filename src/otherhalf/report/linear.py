@@ -83,18 +83,25 @@ class Reading:
         return np.asarray((dense(x) - self.mean) * self.weights.T[classes], dtype=np.float32)
 
 
-def read_linearly(x: Rows, probabilities: FloatArray, seed: int) -> Reading | None:
+def nodes_to_read(count: int, seed: int) -> IntArray:
+    """Return the nodes that the regression is fitted to: all, or a sample.
+
+    Args:
+        count: Number of nodes of the graph.
+        seed: Seed of the sample.
+    """
+    if count <= MOST_NODES:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(seed).choice(count, MOST_NODES, replace=False))
+
+
+def read_linearly(x: Rows, probabilities: FloatArray) -> Reading | None:
     """Fit the reading; return None where no column varies.
 
     Args:
-        x: ``[N, D]`` scaled features.
-        probabilities: ``[N, C]``.
-        seed: Seed of the sample.
+        x: ``[n, D]`` scaled features of the nodes of :func:`nodes_to_read`.
+        probabilities: ``[n, C]``: those of the model.
     """
-    n = x.shape[0]
-    if n > MOST_NODES:
-        sample = np.sort(np.random.default_rng(seed).choice(n, MOST_NODES, replace=False))
-        x, probabilities = x[sample], probabilities[sample]
     p = np.clip(probabilities.astype(np.float64), LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
     targets = np.log(p / (1 - p))
     targets -= targets.mean(axis=0)

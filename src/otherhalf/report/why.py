@@ -94,7 +94,7 @@ def contributions(
 
 def _centred(rows: Tensor) -> Tensor:
     rows = rows.double()
-    return rows - rows.mean(dim=1, keepdim=True)
+    return (rows - rows.mean(dim=1, keepdim=True)).float()
 
 
 def _blocks(rows: int, columns: int) -> list[slice]:
@@ -113,17 +113,18 @@ def _block(
     most: int,
 ) -> tuple[npt.NDArray[np.float64], ...]:
     """Return, without the temperature: scores, places, values, the own row's, and the sum of all others'."""
-    similarities = spread.similarities(descriptions, nodes, anchors).double()
+    similarities = spread.similarities(descriptions, nodes, anchors)
     raw = similarities @ dual
-    added = similarities * dual.T[torch.from_numpy(classes)]
+    added = similarities.mul_(dual.T[torch.from_numpy(classes)])
     place = position[nodes]
     inside = np.flatnonzero(place >= 0)
     at = torch.from_numpy(inside), torch.from_numpy(place[inside])
-    own = torch.zeros(len(nodes), dtype=torch.float64)
+    own = torch.zeros(len(nodes))
     own[at[0]] = added[at]
     added[at] = 0.0
-    sizes = added.abs().float()
+    sizes = added.abs()
     sizes[at] = float("nan")  # not among the others
     found, _ = top_k(lambda rows: sizes[rows], torch.arange(len(nodes)), len(anchors), most, largest=True)
     values = added.gather(1, found.clamp_min(0)).masked_fill(found < 0, 0.0)
-    return raw.numpy(), found.numpy(), values.numpy(), own.numpy(), added.sum(dim=1).numpy()
+    total = added.sum(dim=1, dtype=torch.float64)
+    return raw.double().numpy(), found.numpy(), values.double().numpy(), own.double().numpy(), total.numpy()
