@@ -25,7 +25,7 @@ FITS = {
 }
 COMPARE = ["compare", DATA, "--models", "mlp,gcn", "--runs", "3", "--store", "store", "--workers", "2"]
 SIGNALS = {signal.SIGKILL: 137, signal.SIGTERM: 143, signal.SIGINT: 130}
-LASTING = ("model.json", "predictions.csv", "half.csv", "result.json")
+LASTING = ("model.json", "predictions.csv", "half.csv", "report.json", "result.json")
 
 
 def kill_fits(tally: Tally, kills: int, seed: int) -> None:
@@ -114,7 +114,7 @@ def _lasting(path: Path) -> Any:
 
 def _without_times(value: Any) -> Any:
     if isinstance(value, dict):
-        gone = ("seconds", "peak_memory_mb", "out", "checksum", "run")
+        gone = ("seconds", "peak_memory_mb", "out", "checksum", "run", "when", "command")
         return {key: _without_times(each) for key, each in value.items() if key not in gone}
     return [_without_times(each) for each in value] if isinstance(value, list) else value
 

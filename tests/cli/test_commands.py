@@ -13,6 +13,7 @@ from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators.estimate import Estimate
 from otherhalf.estimators.presets import preset_settings
 from otherhalf.graph import Graph
+from otherhalf.report.stored import read_content
 from otherhalf.system.version import VERSION
 from otherhalf.training.loop import TrainingSettings
 
@@ -241,6 +242,8 @@ class TestText:
         status, out, err = run("fit", CSBM, "--out", tmp_path)
         assert (status, err) == (0, "")
         assert f"{tmp_path} has the model, result.json, predictions.csv, report.json and half.csv (" in out
+        result = json.loads((tmp_path / "result.json").read_text())
+        assert read_content(tmp_path)["made"]["run"] == result["run"]
         assert "The metric is accuracy, because there are 3 classes.\n" in out
         assert "On 24 test nodes:\n" in out
         assert "majority class" in out

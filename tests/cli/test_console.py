@@ -130,3 +130,10 @@ def test_bars_have_words_and_end_full_where_a_training_stops_early(monkeypatch):
             on_step(f"race-{number}-0", 1, 2)
         assert [task.visible for task in bars.tasks] == [False, False, *[True] * console.BARS]
     assert [task.percentage for task in bars.tasks] == [100.0] * (2 + console.BARS)
+
+
+def test_the_command_can_be_typed_again(monkeypatch):
+    monkeypatch.setattr(
+        sys, "argv", ["/somewhere/__main__.py", "fit", "my nodes.csv,edges.csv", "--out", "run"]
+    )
+    assert console.command_line() == "otherhalf fit 'my nodes.csv,edges.csv' --out run"

@@ -17,8 +17,9 @@ def weights(letter):
 
 
 OLD = {
-    "result.json": json.dumps({"run": "older", "half_rows": 3, "weights": weights("a")}),
+    "result.json": json.dumps({"run": "older", "half_rows": 3, "report": True, "weights": weights("a")}),
     "half.csv": "old",
+    "report.json": "old",
     "predictions.csv": "old",
 }
 
@@ -55,18 +56,22 @@ NEW = {
 }
 
 
-@pytest.mark.parametrize("half", [{}, {"half.csv": "new"}])
-def test_an_outcome_replaces_the_older_one_and_nothing_of_the_user(tmp_path, half):
-    run = staged(tmp_path, **half)
+MORE = [{}, {"half.csv": "new"}, {"report.json": "new"}, {"half.csv": "new", "report.json": "new"}]
+"""Files that an outcome may have or not; those of the older one go in both cases."""
+
+
+@pytest.mark.parametrize("more", MORE)
+def test_an_outcome_replaces_the_older_one_and_nothing_of_the_user(tmp_path, more):
+    run = staged(tmp_path, **more)
     run.publish()
-    assert contents(tmp_path) == NEW | half
+    assert contents(tmp_path) == NEW | more
     assert not (tmp_path / "checkpoints").exists()
 
 
-@pytest.mark.parametrize("half", [{}, {"half.csv": "new"}])
-@pytest.mark.parametrize("moved", range(6))
-def test_the_next_process_moves_the_rest(tmp_path, monkeypatch, moved, half):
-    staged(tmp_path, **half)
+@pytest.mark.parametrize("more", MORE)
+@pytest.mark.parametrize("moved", range(7))
+def test_the_next_process_moves_the_rest(tmp_path, monkeypatch, moved, more):
+    staged(tmp_path, **more)
     calls, replace = [], os.replace
 
     def dies(source, target):
@@ -76,22 +81,23 @@ def test_the_next_process_moves_the_rest(tmp_path, monkeypatch, moved, half):
         replace(source, target)
 
     monkeypatch.setattr(os, "replace", dies)
-    if moved < 4 + len(half):
+    if moved < 4 + len(more):
         with pytest.raises(KeyboardInterrupt):
             RunFiles(tmp_path, IDENTITY).publish()
         assert contents(tmp_path)["result.json"] == OLD["result.json"]  # the last that is moved
     monkeypatch.undo()
     complete_earlier(tmp_path)
-    assert contents(tmp_path) == NEW | half
+    assert contents(tmp_path) == NEW | more
 
 
-def test_a_half_of_the_user_stays(tmp_path):
-    (tmp_path / "half.csv").write_text("the user's own")
+@pytest.mark.parametrize("name", ["half.csv", "report.json"])
+def test_a_file_of_the_user_stays(tmp_path, name):
+    (tmp_path / name).write_text("the user's own")
     run = RunFiles(tmp_path, IDENTITY)
     run.begin(anew=True)
     write(run.empty_outcome(), "c", **{"result.json": "new", "predictions.csv": "new"})
     run.publish()
-    assert contents(tmp_path)["half.csv"] == "the user's own"
+    assert contents(tmp_path)[name] == "the user's own"
 
 
 def test_a_partial_outcome_is_forgotten(tmp_path):
