@@ -15,7 +15,6 @@ from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators.presets import EMBEDDING
 from otherhalf.nn.memory import Sizes
 from otherhalf.system.memory import Room
-from otherhalf.system.process import LARGEST_KEPT
 
 SIZES = Sizes(nodes=10_000, edges=50_000, features=100, classes=4, train=3_000)
 KERNEL, COMPLEMENT = KernelSettings(), EMBEDDING.complement
@@ -38,17 +37,17 @@ def test_the_stages_of_the_kernel_half():
         "the search of the missing half",
     ]
     assert part(stages, "the choice of kernels", "the kernels") == 1500**2 * 4 * memory.CHOICE_MATRICES
-    assert part(stages, "the regression", "the kernel of training nodes") == 3000**2 * 4 * 8
     assert (
         part(stages, "the search of the missing half", "the missing half") == 10_000 * 10 * memory.HALF_ENTRY
     )
 
 
-def test_large_matrices_of_the_regression_go_back_to_the_system():
-    square = 10_000**2 * 4
-    assert square > LARGEST_KEPT
-    stages = kernel_of(replace(SIZES, train=10_000))
-    assert part(stages, "the regression", "the kernel of training nodes") == memory.SOLVED * square
+def test_small_matrices_of_the_regression_lie_idle_and_large_ones_go_back_to_the_system():
+    def solved(train):
+        return part(kernel_of(replace(SIZES, train=train)), "the regression", "the kernel of training nodes")
+
+    assert solved(1000) == pytest.approx((memory.SOLVED + memory.IDLE) * 1000**2 * 4)
+    assert solved(10_000) == pytest.approx(memory.SOLVED * 10_000**2 * 4 + memory.MOST_IDLE)
 
 
 def test_with_landmarks_the_regression_grows_with_the_training_nodes_and_not_with_their_square():

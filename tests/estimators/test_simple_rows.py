@@ -7,6 +7,7 @@ import pytest
 
 from otherhalf import GOALClassifier, Split, split
 from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.errors import NotEnoughMemory
 from otherhalf.estimators import simple_rows as module
 from otherhalf.estimators.run_folder import fit_into, summary
 from otherhalf.estimators.simple import PropagationClassifier
@@ -46,6 +47,19 @@ def test_the_rows_are_the_models_alone(fitted):
     counts = np.bincount(GRAPH.y[PARTS.train])
     assert rows[0].test == np.mean(GRAPH.y[PARTS.test] == counts.argmax())
     assert np.array_equal(fitted.predict_proba(GRAPH), before)
+
+
+def test_one_that_the_memory_does_not_hold_is_left_out_and_the_fit_is_kept(fitted, monkeypatch):
+    def refuse(self, *parts):
+        raise NotEnoughMemory("the fit needs about 9.0 GB")
+
+    monkeypatch.setattr(TreesClassifier, "check_fit", refuse)
+    probabilities = fitted.predict_proba(GRAPH)
+    with pytest.warns(
+        UserWarning, match="^Boosted trees on .* is left out: the fit needs about 9.0"
+    ):
+        rows = simple_rows(fitted, GRAPH, PARTS, probabilities)
+    assert [row.model for row in rows] == ["majority", "propagation", "logistic-own", "logistic"]
 
 
 def test_test_labels_change_nothing_but_the_test_score(fitted):

@@ -241,6 +241,7 @@ def fit(
         class_weight=class_weight_of(class_weight),
         device=device,
     )
+    model.need(graph, parts).check()  # a fit that is refused needs no announcement
     estimate = model.estimate(graph, parts)
     if not resume and not estimate.is_short:
         say(f"{estimate}.")

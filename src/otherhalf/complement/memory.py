@@ -13,7 +13,6 @@ from otherhalf.nn.backbone import AUTO_TRUNK, Architecture
 from otherhalf.nn.memory import FLOAT, NARROWER, Footprint, Sizes, input_parts, model_parts
 from otherhalf.nn.models.registry import model_spec, training_stage
 from otherhalf.system.need import Part, Stage
-from otherhalf.system.process import LARGEST_KEPT
 
 DENSE_DESCRIPTIONS = 7
 """Dense matrices ``[N, D]``: the features, and smoothed in five ways, one of them twice while it is made.
@@ -26,9 +25,12 @@ CHOICE_MATRICES = 33
 """Matrices of all pairs of the training nodes that the kernels are chosen with: distances, kernels, gradients
 and the solution of the regression."""
 
-SOLVED, SOLVED_AMONG_KEPT = 4.2, 8
+SOLVED = 4.2
 """Matrices of all pairs of training nodes in the exact regression: the kernel, its mixture while it is made,
-its Cholesky factor and its inverse. Below LARGEST_KEPT, as many again lie idle among kept ones."""
+its Cholesky factor and its inverse."""
+
+IDLE, MOST_IDLE = 4, 160e6
+"""Matrices more that lie idle among kept ones, and their most bytes: large ones go back to the system."""
 
 LANDMARK_MATRICES = 3
 """Matrices of training nodes times landmarks: the kernel, its projection, the mixture while it is made."""
@@ -36,7 +38,7 @@ LANDMARK_MATRICES = 3
 SEARCH_BLOCKS = 6.5
 """Blocks of similarities in the search: the mixture of kernels while it is made, and the selection."""
 
-PRODUCT_BLOCKS = 4.5
+PRODUCT_BLOCKS = 5
 """Blocks of similarities where they are one product, of embeddings or raw features."""
 
 HALF_ENTRY = 100
@@ -71,7 +73,7 @@ def kernel_stages(sizes: Sizes, settings: KernelSettings) -> Iterator[Stage]:
     )
     if train <= settings.exact:
         square = train**2 * FLOAT
-        solved = max(SOLVED * square, SOLVED_AMONG_KEPT * min(square, LARGEST_KEPT))
+        solved = SOLVED * square + min(IDLE * square, MOST_IDLE)
     else:
         solved = (LANDMARK_MATRICES * train + 4 * settings.landmarks) * settings.landmarks * FLOAT
     kept = described._replace(size=described.size * KEPT_KERNELS / (DENSE_DESCRIPTIONS + KEPT_KERNELS))

@@ -86,7 +86,10 @@ def estimate_fit(graph: Graph, split: Split, settings: Settings) -> Estimate:
     within a factor of 2.6 on 17 and of 4.5 on all. The two where deep models win the race, Tolokers and
     Minesweeper, take four times as long as estimated, and not longer than "at worst".
     What cannot be known before is which plain models win the race: a deep one takes ten times as long as a
-    flat one. The estimated memory was between 0.9 and 1.6 times the measured one.
+    flat one.
+
+    The memory is that of :meth:`NodeClassifier.need <otherhalf.estimators.base.NodeClassifier.need>`, with
+    the graph and the process itself. ``benchmarks/memory.py`` compares it with ten fits.
     """
     likely = worst = None
     if settings.method == "kernel":
