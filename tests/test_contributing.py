@@ -12,7 +12,7 @@ import torch
 from sklearn.metrics import balanced_accuracy_score
 
 from otherhalf import BaselineClassifier, GOALClassifier, Graph, InputError, split
-from otherhalf.cli import main
+from otherhalf.cli.commands import main
 from otherhalf.complement import encoder
 from otherhalf.data.source import READERS, Reader, open_data
 from otherhalf.data.synthetic import contextual_sbm

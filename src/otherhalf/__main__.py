@@ -1,6 +1,6 @@
 """``python -m otherhalf`` is ``otherhalf``."""
 
-from otherhalf.cli.commands import main
+from otherhalf.cli import main
 
 if __name__ == "__main__":
     main()

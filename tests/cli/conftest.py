@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from otherhalf.cli import main
+from otherhalf.cli.commands import main
 
 
 @pytest.fixture

@@ -523,7 +523,11 @@ class TestAnythingElse:
 
     @pytest.mark.parametrize(
         ("out", "sentence"),
-        [("predictions.txt", "is neither CSV nor Parquet by its ending"), (".", "ending"), ("", "ending")],
+        [
+            ("predictions.txt", "is neither CSV nor Parquet by its ending"),
+            (".", "ending"),
+            ("", "empty path"),
+        ],
     )
     def test_where_predictions_go_is_checked_before_the_computation(self, run, monkeypatch, out, sentence):
         monkeypatch.setattr(
@@ -562,3 +566,24 @@ class TestRealData:
         assert 0.84 < result["test_accuracy"] < 0.95
         assert result["missing_half"] == "heterophily"
         assert len((tmp_path / "predictions.csv").read_text().splitlines()) == 2708 + 1
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["fit", "csbm", "--out", ""], "an empty path names nothing"),
+        (["fit", "csbm", "--out", "~nouser/run"], "there is no home folder ~nouser"),
+        (["predict", "", "csbm", "--out", "p.csv"], "an empty path names nothing"),
+        (["compare", "csbm", "--store", ""], "an empty path names nothing"),
+        (["fit", "csbm", "--seed", str(2**64)], "less than or equal to 18446744073709551615"),
+        (["fit", "csbm", "--seed", "-1"], "greater than or equal to 0"),
+        (["fit", "csbm", "--seed", "9" * 5000], "as an integer"),
+        (["fit", "csbm", "--threads", str(2**31)], "less than or equal to 1024"),
+        (["compare", "csbm", "--threads", str(2**31)], "less than or equal to 1024"),
+    ],
+)
+def test_values_that_no_option_can_have(run, words, sentence):
+    status, out, err = run(*words)
+    assert (status, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1

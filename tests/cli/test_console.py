@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 import warnings
@@ -10,9 +11,11 @@ import pytest
 import typer
 
 from otherhalf.cli import console
+from otherhalf.cli.signals import STOPPED, Stopped
 from otherhalf.errors import InputError, RunsFailed
 
 CSBM = "csbm:nodes=120,classes=3,features=6,homophily=0.1,signal=3"
+FULL = "otherhalf: [Errno 28] No space left on device: free some space and start again\n"
 
 
 def outcome_of(error, capsys):
@@ -44,8 +47,10 @@ def no_arguments(monkeypatch):
         (InputError("k must be an integer ≥ 1, not 0"), 2, "otherhalf: k must be an integer ≥ 1, not 0\n"),
         (InputError("a\nb\x1b[2J.csv: gone"), 2, "otherhalf: a\\nb\\x1b[2J.csv: gone\n"),
         (RunsFailed("2 runs failed"), 1, "otherhalf: 2 runs failed\n"),
-        (OSError(28, "No space left on device"), 1, "otherhalf: [Errno 28] No space left on device\n"),
-        (KeyboardInterrupt(), 1, f"otherhalf: {console.STOPPED}\n"),
+        (OSError(5, "Input/output error"), 1, "otherhalf: [Errno 5] Input/output error\n"),
+        (OSError(28, "No space left on device"), 2, FULL),
+        (KeyboardInterrupt(), 130, f"otherhalf: {STOPPED}\n"),
+        (Stopped(signal.SIGTERM), 143, f"otherhalf: {STOPPED}\n"),
     ],
 )
 def test_status_and_one_line(error, status, line, capsys):
@@ -81,13 +86,16 @@ def test_a_wrong_option_is_one_line(capsys, monkeypatch):
     assert err.count("\n") == 1
 
 
-def test_ctrl_c(run, monkeypatch):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm(run, monkeypatch, number):
+    monkeypatch.setattr(signal, "getsignal", lambda each: signal.SIG_DFL)  # also where they are ignored
+
     def interrupted(*_, **__):
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
         time.sleep(10)  # is cut short
 
     monkeypatch.setattr("otherhalf.estimators.run_folder.fit_into", interrupted)
-    assert run("fit", CSBM) == (1, "", f"otherhalf: {console.STOPPED}\n")
+    assert run("fit", CSBM) == (128 + number, "", f"otherhalf: {STOPPED}\n")
 
 
 def test_a_full_disk(run, monkeypatch):
@@ -95,7 +103,7 @@ def test_a_full_disk(run, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("otherhalf.diagnosis.verdict.diagnose", full)
-    assert run("diagnose", CSBM) == (1, "", "otherhalf: [Errno 28] No space left on device\n")
+    assert run("diagnose", CSBM) == (2, "", FULL)
 
 
 def test_progress_is_for_terminals(monkeypatch):
@@ -137,3 +145,41 @@ def test_the_command_can_be_typed_again(monkeypatch):
         sys, "argv", ["/somewhere/__main__.py", "fit", "my nodes.csv,edges.csv", "--out", "run"]
     )
     assert console.command_line() == "otherhalf fit 'my nodes.csv,edges.csv' --out run"
+
+
+def command(*words, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "otherhalf", *words], stderr=subprocess.PIPE, text=True, check=False, **options
+    )
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_output_that_cannot_be_written():
+    with open("/dev/full", "w") as full:
+        done = command("datasets", "--json", stdout=full)
+    assert (done.returncode, done.stderr) == (2, FULL)
+
+
+def test_output_that_nobody_reads():
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = command("datasets", "--json", stdout=writing)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes a stream of the new process")
+def test_closed_streams():
+    done = command("datasets", "--json", preexec_fn=lambda: os.close(1))
+    assert done.returncode == 2
+    assert done.stderr.startswith("otherhalf: standard output is closed")
+    done = command("predict", preexec_fn=lambda: os.close(2), stdout=subprocess.PIPE)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "")  # its sentence is not a result
+
+
+def test_output_in_ascii():
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    code = "from otherhalf.cli import commands\nimport typer\nfrom otherhalf.cli.console import run\n"
+    code += "app = typer.Typer()\napp.command()(lambda: print('k ≥ 1'))\nrun(app)\n"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment, check=False)
+    assert (done.returncode, done.stdout) == (0, b"k \\u2265 1\n")

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from otherhalf.cli.commands import main
-from otherhalf.cli.console import STOPPED
+from otherhalf.cli.signals import STOPPED
 from otherhalf.data.catalog import load
 from otherhalf.data.entries import DATASETS
 from otherhalf.data.splits import split
@@ -598,7 +598,7 @@ def test_no_space_for_temporary_files(run, work, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     work(made_up)
-    monkeypatch.setattr("tempfile.TemporaryDirectory", full)
+    monkeypatch.setattr("tempfile.mkdtemp", full)
     rejected(run(*COMPARE), "No space left on device", "TMPDIR")
 
 
@@ -617,7 +617,7 @@ def test_ctrl_c(run, work, tmp_path):
 
     work(interrupted)
     status, out, err = run(*COMPARE, "--json")
-    assert (status, out) == (1, "")
+    assert (status, out) == (130, "")
     assert last_line(err) == f"otherhalf: {STOPPED}"
     assert lines_in(tmp_path) == 1
     work(made_up)

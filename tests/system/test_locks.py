@@ -131,6 +131,8 @@ def test_a_file_system_without_locks(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(locks.fcntl, "flock", unsupported)
     with folder_lock(tmp_path):
         pass
+    assert take_lock(tmp_path / "lock", where_unsupported=False) is None
+    (tmp_path / "lock").unlink()
     (tmp_path / "made").touch()
     remove_if_dead(tmp_path / "made")
     assert [path.name for path in tmp_path.iterdir()] == ["made"]  # its maker may be alive

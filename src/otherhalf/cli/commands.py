@@ -19,8 +19,10 @@ from otherhalf.cli.options import (
     OpenGraph,
     Preset,
     Seed,
+    SpreadsheetSafe,
     Threads,
     class_weight_of,
+    path_option,
     takes_data,
 )
 from otherhalf.cli.predict import predict
@@ -107,8 +109,9 @@ def complement(
     out: Annotated[
         Path | None,
         typer.Option(
+            parser=path_option,
             help="Write the found edges with ids and weights to this .csv, .tsv, .csv.gz, .parquet or "
-            ".graphml file, or the missing half to this .npz file."
+            ".graphml file, or the missing half to this .npz file.",
         ),
     ] = None,
     preset: Preset = "best",
@@ -116,6 +119,7 @@ def complement(
     seed: Seed = 0,
     follow: Follow = None,
     method: Method = None,
+    spreadsheet_safe: SpreadsheetSafe = False,
     as_json: Json = False,
     threads: Threads = None,
     device: Device = "cpu",
@@ -145,7 +149,7 @@ def complement(
     if out is not None and out.suffix.lower() == NPZ:
         half.to_npz(out)
     elif out is not None:
-        rows = half.to_table(out, graph)
+        rows = half.to_table(out, graph, spreadsheet_safe=spreadsheet_safe)
     result = {
         "name": graph.name,
         "kind": half.kind,
@@ -183,7 +187,8 @@ def fit(
     follow: Follow = None,
     method: Method = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the model and its predictions to this folder.")
+        Path | None,
+        typer.Option(parser=path_option, help="Write the model and its predictions to this folder."),
     ] = None,
     fast: Annotated[
         bool, typer.Option("--fast", help="Only the spread of labels and one plain model, in seconds.")
@@ -210,9 +215,15 @@ def fit(
         ),
     ] = False,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue a fit into --out that was stopped.")
+        bool,
+        typer.Option(
+            "--resume",
+            help="Continue a fit into --out that was stopped, with the same number of threads: sums in "
+            "another order end in other digits.",
+        ),
     ] = False,
     page: Page = None,
+    spreadsheet_safe: SpreadsheetSafe = False,
     as_json: Json = False,
     threads: Threads = None,
     device: Device = "cpu",
@@ -258,6 +269,7 @@ def fit(
             resume=resume,
             on_step=on_step,
             simple=simple,
+            spreadsheet_safe=spreadsheet_safe,
             write_report=content_writer(model, graph, parts, command=command_line()),
         )
     if resume and out is not None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import shlex
+import signal
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from otherhalf.cli.signals import Stopped, end, listening
 from otherhalf.errors import InputError, RunsFailed, printable
+from otherhalf.system.atomic import FULL_DISK
 
 if TYPE_CHECKING:
     from otherhalf.training.loop import OnStep
@@ -20,35 +25,44 @@ if TYPE_CHECKING:
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 """The parent of typer's own errors (a wrong option, a missing argument), which it does not export."""
 
-SIGINT_STATUS = 130
 BARS = 6
-STOPPED = (
-    "stopped; finished work is kept: continue a fit with --out by --resume, an experiment by the same command"
-)
 
 
 def run(app: typer.Typer) -> NoReturn:
-    """Run a command line. Exit status: 0 done, 2 the input is wrong, 1 anything else."""
-    warnings.showwarning = _show_warning
-    try:
-        # Typer itself would print its errors in a box of many lines.
-        status = app(prog_name="otherhalf", standalone_mode=False)
-    except InputError as error:
-        _leave(2, str(error))
-    except (KeyboardInterrupt, typer.Abort):
-        _leave(1, STOPPED)
-    except (MemoryError, RuntimeError, OSError, RunsFailed) as error:
-        from otherhalf.system.memory import memory_sentence, out_of_memory
+    """Run a command line.
 
-        if out_of_memory(error):
-            _leave(2, memory_sentence(error))
-        if isinstance(error, RuntimeError):
-            raise
-        _leave(1, str(error))
-    except USAGE_ERROR as error:
-        _leave(2, _one_line(error))
-    if status == SIGINT_STATUS:
-        _leave(1, STOPPED)
+    Exit status: 0 done, 2 the input is wrong, 1 anything else; 128 + the number of a signal that ended it,
+    which is 130 after Ctrl-C and 143 after SIGTERM.
+    """
+    warnings.showwarning = _show_warning
+    with listening():
+        try:
+            _prepare_streams()
+            # Typer itself would print its errors in a box of many lines.
+            status = app(prog_name="otherhalf", standalone_mode=False)
+            if status == 128 + signal.SIGINT:  # what typer makes of a KeyboardInterrupt
+                raise Stopped(signal.SIGINT)
+            sys.stdout.flush()  # what cannot be written is noticed here, not when the interpreter ends
+        except Stopped as stopped:
+            end(stopped)
+        except (KeyboardInterrupt, typer.Abort):
+            end(Stopped(signal.SIGINT))
+        except InputError as error:
+            _leave(2, str(error))
+        except BrokenPipeError:
+            _leave_quietly()
+        except (MemoryError, RuntimeError, OSError, RunsFailed) as error:
+            from otherhalf.system.memory import memory_sentence, out_of_memory
+
+            if out_of_memory(error):
+                _leave(2, memory_sentence(error))
+            if isinstance(error, RuntimeError):
+                raise
+            if isinstance(error, OSError) and error.errno in FULL_DISK:
+                _leave(2, f"{error}: free some space and start again")
+            _leave(1, str(error))
+        except USAGE_ERROR as error:
+            _leave(2, _one_line(error))
     sys.exit(status)
 
 
@@ -101,12 +115,35 @@ def command_line() -> str:
 
 def say(text: str) -> None:
     """Print a sentence on standard error, in one line."""
-    print(f"otherhalf: {printable(text)}", file=sys.stderr)
+    if sys.stderr is not None:  # print would write it to standard output
+        with suppress(OSError):  # a broken pipe, and nobody to tell it to
+            print(f"otherhalf: {printable(text)}", file=sys.stderr)
 
 
 def print_result(values: dict[str, Any], text: str, as_json: bool) -> None:
     """Print a result on standard output: as one JSON object, or as text."""
     print(json.dumps(values) if as_json else printable(text, keep="\n"))
+
+
+def _prepare_streams() -> None:
+    """Let any text be printed, and let no file that is opened take the place of a closed stream."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # it gets the smallest number that is free
+    if sys.stdout is None:
+        raise InputError("standard output is closed, and the result could not be printed: open it")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # an ASCII stream would refuse other letters
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _leave_quietly() -> NoReturn:
+    """End as other Python programs do when nobody reads their output any more."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())  # or the interpreter would complain when it flushes
+    sys.exit(1)
 
 
 def _leave(status: int, message: str) -> NoReturn:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from otherhalf.cli.console import command_line
-from otherhalf.cli.options import Device, Json, Kind, OpenGraph, takes_data
+from otherhalf.cli.options import MOST_THREADS, Device, Json, Kind, OpenGraph, path_option, takes_data
 from otherhalf.cli.tables import Page, check_page, write_tables
 from otherhalf.errors import InputError, printable
+from otherhalf.system.scratch import temporary_folder
 
 if TYPE_CHECKING:
     from otherhalf.experiments.table import Table
@@ -23,9 +21,12 @@ if TYPE_CHECKING:
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Number of runs at a time; default: as many as the cores allow.")
 ]
-Threads = Annotated[int, typer.Option(min=1, help="Number of threads of each run.")]
+Threads = Annotated[int, typer.Option(min=1, max=MOST_THREADS, help="Number of threads of each run.")]
 StoreFolder = Annotated[
-    Path, typer.Option("--store", help="Folder of the records; a run with a record is not done again.")
+    Path,
+    typer.Option(
+        "--store", parser=path_option, help="Folder of the records; a run with a record is not done again."
+    ),
 ]
 ExecutorName = Annotated[
     str, typer.Option("--executor", help="What runs the jobs: processes, or one that was registered.")
@@ -73,11 +74,16 @@ def compare(
     ] = 1.0,
     settings: Annotated[
         Path | None,
-        typer.Option(help="Folder of settings that `search` wrote; default: the package's."),
+        typer.Option(
+            parser=path_option, help="Folder of settings that `search` wrote; default: the package's."
+        ),
     ] = None,
     graphs: Annotated[
         Path | None,
-        typer.Option(help="Folder for your own graph, which all runs can read; default: a temporary one."),
+        typer.Option(
+            parser=path_option,
+            help="Folder for your own graph, which all runs can read; default: a temporary one.",
+        ),
     ] = None,
     report: Page = None,
     store: StoreFolder = STORE,
@@ -92,7 +98,7 @@ def compare(
 
     names = _models(models, simple=True)
     check_page(report)
-    with _temporary_folder() as folder:
+    with temporary_folder() as folder:
         workbench = _workbench(store, executor, workers, threads, device, graphs or folder)
         graph = open_graph()
         result = run_comparison(
@@ -119,7 +125,11 @@ def search(
     split: Kind = "uniform",
     out: Annotated[
         Path | None,
-        typer.Option(help=f"Folder of the settings files; default: {SETTINGS}/SPLIT.", show_default=False),
+        typer.Option(
+            parser=path_option,
+            help=f"Folder of the settings files; default: {SETTINGS}/SPLIT.",
+            show_default=False,
+        ),
     ] = None,
     store: StoreFolder = STORE,
     executor: ExecutorName = "processes",
@@ -196,6 +206,7 @@ def reproduce(
     figures: Annotated[
         Path | None,
         typer.Option(
+            parser=path_option,
             help=f"Folder of the figures; default: {FIGURES} for an entire experiment, {PART_FIGURES} for a "
             "part of it.",
             show_default=False,
@@ -247,19 +258,6 @@ def _workbench(
         graphs=GraphFolder(graphs),
         executor=executor_named(executor),
     )
-
-
-@contextmanager
-def _temporary_folder() -> Iterator[Path]:
-    try:
-        folder = tempfile.TemporaryDirectory(prefix="otherhalf-")
-    except OSError as error:
-        raise InputError(
-            f"no folder for temporary files can be made ({error.strerror}): free some space, or let TMPDIR "
-            "name a folder that has some"
-        ) from error
-    with folder as name:
-        yield Path(name)
 
 
 def _models(text: str | None, *, simple: bool = False) -> list[str]:

@@ -3,11 +3,14 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from otherhalf.errors import InputError
+from otherhalf.system.paths import user_path
+from otherhalf.system.seeds import SEEDS
 
 DATA_HELP = (
     "A data set's name, an .npz file, nodes.csv,edges.csv (or .jsonl, .parquet), db.sqlite::nodes,edges, a "
@@ -16,9 +19,14 @@ DATA_HELP = (
 )
 Data = Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP)]
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on standard output.")]
-Threads = Annotated[int | None, typer.Option(min=1, help="Number of threads; default: all cores.")]
+MOST_THREADS = 1024
+Threads = Annotated[
+    int | None, typer.Option(min=1, max=MOST_THREADS, help="Number of threads; default: all cores.")
+]
 Device = Annotated[str, typer.Option(help="cpu, or cuda if there is a GPU.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of all random numbers, also of the split.")]
+Seed = Annotated[
+    int, typer.Option(min=0, max=SEEDS - 1, help="Seed of all random numbers, also of the split.")
+]
 Kind = Annotated[
     str, typer.Option("--split", help="How nodes are split: uniform, stratified, quota, fixed or public.")
 ]
@@ -99,6 +107,24 @@ NoRelation = Annotated[
     bool,
     typer.Option("--no-relation", help="Tables: all edges are of one kind, also those of several tables."),
 ]
+
+
+SpreadsheetSafe = Annotated[
+    bool,
+    typer.Option(
+        "--spreadsheet-safe",
+        help="Write an apostrophe before text in CSV files that a spreadsheet would compute as a formula: "
+        "text that begins with =, +, - or @ and is no number.",
+    ),
+]
+
+
+def path_option(text: Any) -> Path:
+    """Return the path of an option; raise typer's error if it is none. Without it, "" is this folder."""
+    try:
+        return user_path(text)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
 
 
 def class_weight_of(text: str | None) -> dict[str, float] | str | None:

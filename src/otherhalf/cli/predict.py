@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from otherhalf.cli.console import print_result, set_threads
-from otherhalf.cli.options import Device, Json, OpenGraph, Threads, takes_data
+from otherhalf.cli.options import Device, Json, OpenGraph, SpreadsheetSafe, Threads, path_option, takes_data
 from otherhalf.data.notes import counted
 from otherhalf.errors import InputError
 from otherhalf.system.fields import number, one_of
@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 @takes_data
 def predict(
     open_graph: OpenGraph,
-    model: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `fit --out` wrote.")],
-    out: Annotated[Path, typer.Option(help="Where to write the predictions: .csv or .parquet.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="DIR", parser=path_option, help="A folder that `fit --out` wrote.")
+    ],
+    out: Annotated[
+        Path, typer.Option(parser=path_option, help="Where to write the predictions: .csv or .parquet.")
+    ],
     threshold: Annotated[
         str | None,
         typer.Option(
@@ -45,6 +49,7 @@ def predict(
         float | None,
         typer.Option(help="Add a column `set`: the classes that hold the true one with this probability."),
     ] = None,
+    spreadsheet_safe: SpreadsheetSafe = False,
     as_json: Json = False,
     threads: Threads = None,
     device: Device = "cpu",
@@ -78,6 +83,7 @@ def predict(
         fitted.classes_,
         sets=texts,
         nodes=wanted.mask,
+        spreadsheet_safe=spreadsheet_safe,
     )
     used = fitted.decision_.threshold if limit == "auto" and fitted.decision_ else limit
     result = {

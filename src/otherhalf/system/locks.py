@@ -27,15 +27,18 @@ SECONDS_TO_WAIT = 5.0
 _held = threading.local()
 
 
-def take_lock(path: Path) -> int | None:
-    """Make the file if it is missing, and lock it; return its handle, or None if another one holds it."""
+def take_lock(path: Path, *, where_unsupported: bool = True) -> int | None:
+    """Make the file if it is missing, and lock it; return its handle, or None if another one holds it.
+
+    ``where_unsupported`` says whether the lock counts as taken where there are no locks.
+    """
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
         try:
-            with suppress(_Unsupported):
-                if not _lock(handle):
-                    os.close(handle)
-                    return None
+            taken = _lock(handle)
+            if (where_unsupported if taken is None else taken) is False:
+                os.close(handle)
+                return None
             if is_at(handle, path):
                 return handle
         except BaseException:
@@ -58,7 +61,7 @@ def remove_if_dead(path: Path) -> None:
         handle = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except OSError:  # gone meanwhile, or not ours
         return
-    with suppress(OSError, _Unsupported):
+    with suppress(OSError):
         if _lock(handle) and is_at(handle, path):
             path.unlink()
     os.close(handle)
@@ -87,8 +90,9 @@ def folder_lock(folder: Path, wait: float = SECONDS_TO_WAIT) -> Iterator[None]:
     handle = _wait_for(path, wait)
     held.add(name)
     try:
-        os.truncate(handle, 0)
-        os.write(handle, f"process {os.getpid()} on {socket.gethostname()}".encode())
+        with suppress(OSError):  # a full disk: it is only said to those who wait
+            os.truncate(handle, 0)
+            os.write(handle, f"process {os.getpid()} on {socket.gethostname()}".encode())
         yield
     finally:
         held.discard(name)
@@ -113,18 +117,14 @@ def _holder(path: Path) -> str:
     return "another process"
 
 
-class _Unsupported(Exception):
-    """There are no locks here."""
-
-
-def _lock(handle: int) -> bool:
-    """Lock an open file; return False if another one holds the lock."""
+def _lock(handle: int) -> bool | None:
+    """Lock an open file; return False if another one holds the lock, and None if there are no locks here."""
     if fcntl is None:
-        raise _Unsupported
+        return None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):  # the second is what some network file systems answer
         return False
-    except OSError as error:
-        raise _Unsupported from error
+    except OSError:
+        return None
     return True

@@ -2,6 +2,7 @@
 
 import types
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -16,10 +17,15 @@ def typed(kind: type[T], values: Any) -> T:
     because JSON knows no tuples, and an integer counts as a float.
     """
     made = kind(**values)
-    for name, hint in get_type_hints(kind).items():
+    for name, hint in _hints(kind).items():
         if hasattr(made, name) and not matches(getattr(made, name), hint):
             raise TypeError(f"its {name} is {_shown(getattr(made, name))}")
     return made
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
 def matches(value: Any, hint: Any) -> bool:

@@ -1,3 +1,4 @@
+import hashlib
 import json
 import math
 
@@ -8,7 +9,8 @@ from hypothesis import strategies as st
 
 from otherhalf.data.entries import DATASETS
 from otherhalf.errors import InputError
-from otherhalf.experiments.runner.job import Job, Outcome, as_json, data_set_of
+from otherhalf.experiments.runner import job as job_module
+from otherhalf.experiments.runner.job import FORMAT, Job, Outcome, Record, as_json, data_set_of
 
 FIELDS = {
     "task": "fit",
@@ -23,6 +25,11 @@ FIELDS = {
 
 def job(**changes):
     return Job(**{**FIELDS, **changes})
+
+
+def record():
+    one = job()
+    return Record(FORMAT, one.key, one, {"test": 0.5}, 1.0, 2.0, "0.1", None, 1, "2026-01-01T00:00:00+00:00")
 
 
 def test_the_key_is_the_same_on_every_machine_and_in_every_version():
@@ -119,3 +126,47 @@ def test_a_data_set_is_known_by_its_content():
     assert data_set_of("ogbn_arxiv", "anything") == ""  # the catalogue has no hash of it
     assert job(data_hash=content).data_set == "cora"
     assert job().data_set == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("seconds", "1"),
+        ("seconds", True),
+        ("seconds", 10**400),
+        ("peak_memory_mb", None),
+        ("threads", 1.5),
+        ("version", 1),
+        ("commit", 5),
+        ("finished", None),
+        ("result", []),
+        ("format", "1"),
+        ("job", None),
+        ("job", []),
+    ],
+)
+def test_a_record_with_a_mistyped_field_is_refused(name, value):
+    """Also with the check that belongs to it, as a forger would give it."""
+    values = json.loads(record().line)
+    values[name] = value
+    values["check"] = job_module._check({key: each for key, each in values.items() if key != "check"})
+    with pytest.raises(InputError, match=r"^here is no record of a run \(.*\): remove that line"):
+        Record.from_line(json.dumps(values).encode(), "here")
+
+
+@pytest.mark.parametrize(("name", "value"), [("task", 5), ("data", None), ("options", []), ("seed", "0")])
+def test_a_record_of_a_mistyped_job_is_refused(name, value):
+    values = json.loads(record().line)
+    values["job"][name] = value
+    values["key"] = hashlib.sha256(job_module.canonical(values["job"]).encode()).hexdigest()
+    values["check"] = job_module._check({key: each for key, each in values.items() if key != "check"})
+    with pytest.raises(InputError, match="is no record of a run"):
+        Record.from_line(json.dumps(values).encode(), "here")
+
+
+@pytest.mark.parametrize(
+    "line", [b"[" * 100_000, b"null", b"[]", b'{"format": ' + b"9" * 5000 + b"}", b"\xff"]
+)
+def test_a_line_that_is_anything_else_is_refused(line):
+    with pytest.raises(InputError, match="is no record of a run"):
+        Record.from_line(line, "here")

@@ -3,6 +3,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from otherhalf.errors import InputError
 from otherhalf.experiments.runner import executor
 from otherhalf.experiments.runner.executor import run_jobs
 from otherhalf.experiments.runner.job import Job, Outcome
-from otherhalf.experiments.runner.run import Finished, Planned, Started, run
+from otherhalf.experiments.runner.run import Finished, Planned, Reused, Started, run
 from otherhalf.experiments.runner.store import Store
 
 ROOT = Path(__file__).parents[3]
@@ -34,13 +35,13 @@ def many(count=20):
     return [job(i, "gcn" if i % 2 else "mlp", seconds=0.08) for i in range(count)]
 
 
-def recording(order):
-    """Return an executor that appends each job to ``order``."""
+def recording(order, quick=False):
+    """Return an executor that appends each job to ``order``, and does it unless it is to be quick."""
 
     def execute(jobs, work, workers, threads, on_start=None):
         for one in jobs:
             order.append((one.model, one.seed))
-            yield one, Outcome(work(one), 1.0, 1.0, threads)
+            yield one, Outcome({} if quick else work(one), 1.0, 1.0, threads)
 
     return execute
 
@@ -185,7 +186,7 @@ runner.run(test_run.many(), store.Store(sys.argv[1]), test_run.toy, workers=int(
 
 
 def start_runner(folder, workers=2):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
     command = [sys.executable, "-c", RUN, str(folder), str(workers)]
     return subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
 
@@ -222,6 +223,7 @@ def test_two_runners_at_the_same_time_get_the_same_results(store, undisturbed):
     processes = [start_runner(store.folder) for _ in range(2)]
     assert [process.wait() for process in processes] == [0, 0]
     assert {record.key for record in store.records()} == {one.key for one in many()}
+    assert count_lines(store) == len(many())  # no run was done twice
     for one in many():
         assert store.get(one).result == undisturbed.get(one).result
 
@@ -237,3 +239,40 @@ def test_children_end_when_the_store_is_full(store, monkeypatch):
     with pytest.raises(InputError, match="full"):
         run([job(0), *sleepers], store, toy, workers=3, executor=run_jobs)
     assert time.monotonic() - start < 15
+
+
+def test_two_processes_share_the_jobs(store, undisturbed):
+    """Each run is done once, and both have every record in the end."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            status = len(run(many(), store, toy, workers=0))
+        finally:
+            os._exit(status)
+    done = []
+    run(many(), store, toy, workers=0, on_event=lambda event: done.append(event))
+    assert [store.get(one).result for one in many()] == [undisturbed.get(one).result for one in many()]
+    assert os.waitpid(child, 0)[1] == 0
+    lines = [line for path in store.folder.rglob("*.jsonl") for line in path.read_text().splitlines()]
+    assert len(lines) == 20
+    assert not (store.folder / ".claims").exists()
+    reused, finished = ([event for event in done if isinstance(event, kind)] for kind in (Reused, Finished))
+    assert len(reused) + len(finished) + len(done[0].reused) == 20
+    assert reused
+
+
+def test_the_job_of_a_process_that_dies_is_taken_over(store):
+    child = os.fork()
+    if child == 0:
+        begin = store.folder.with_name("begun").touch
+        run([job(0, seconds=60)], store, lambda one: begin() or toy(one), workers=0)
+        os._exit(0)
+    while not store.folder.with_name("begun").exists():
+        time.sleep(0.01)
+    order = []
+    killer = threading.Timer(0.3, os.kill, [child, signal.SIGKILL])
+    killer.start()
+    run([job(0, seconds=60)], store, toy, workers=1, executor=recording(order, quick=True))
+    os.waitpid(child, 0)
+    assert order == [("gcn", 0)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -13,6 +14,8 @@ from typing import Any
 from otherhalf.data.entries import DATASETS
 from otherhalf.errors import InputError
 from otherhalf.system.fields import json_number
+from otherhalf.system.own_files import reason_of
+from otherhalf.system.typed import typed
 
 FORMAT = 2
 """Format of the records; newer versions have larger numbers. Records of format 1 have no ``check``."""
@@ -94,8 +97,8 @@ class Job:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Job:
-        """Return the job from :meth:`to_dict`; raise TypeError if a field is missing or unknown."""
-        return cls(**values)
+        """Return the job from :meth:`to_dict`; raise TypeError if a field is missing, unknown or mistyped."""
+        return typed(cls, values)
 
 
 @dataclass(frozen=True)
@@ -159,11 +162,10 @@ class Record:
             values = json.loads(line, parse_constant=_reject)
             if values["format"] <= FORMAT:
                 return cls._checked(values)
-        except (ValueError, TypeError, KeyError) as error:
-            reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        except (ValueError, TypeError, KeyError, ArithmeticError, RecursionError) as error:
             raise InputError(
-                f"{place} is no record of a run ({reason}): remove that line, and the run is done again, or "
-                "restore the file from version control"
+                f"{place} is no record of a run ({reason_of(error)}): remove that line, and the run is done "
+                "again, or restore the file from version control"
             ) from error
         raise InputError(f"{place} was written by a newer otherhalf: upgrade otherhalf to read it")
 
@@ -173,14 +175,11 @@ class Record:
         if check is not None and check != _check(values):
             raise ValueError("it has been changed since it was written")
         job = Job.from_dict(values["job"])
-        record = cls(**{**{field.name: values[field.name] for field in fields(cls)}, "job": job})
+        record = typed(cls, {**{field.name: values[field.name] for field in fields(cls)}, "job": job})
         if record.key != job.key:
             raise ValueError("its key is not that of its job")
-        if not isinstance(record.result, dict):
-            raise TypeError("its result is no object")
-        for name in ("seconds", "peak_memory_mb"):
-            if not isinstance(getattr(record, name), int | float):
-                raise TypeError(f"its {name} is no number")
+        if not (math.isfinite(record.seconds) and math.isfinite(record.peak_memory_mb)):
+            raise ValueError("its seconds or its memory is not finite")
         return record
 
 

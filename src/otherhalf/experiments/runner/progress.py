@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, TextIO
 
 from otherhalf.errors import printable
 from otherhalf.experiments.runner.job import Job, Outcome
-from otherhalf.experiments.runner.run import Estimates, Finished, Group, OnEvent, Planned, Started, group_of
+from otherhalf.experiments.runner.run import (
+    Estimates,
+    Event,
+    Finished,
+    Group,
+    OnEvent,
+    Planned,
+    Reused,
+    Started,
+    group_of,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -29,7 +39,7 @@ def progress_for(jobs: Iterable[Job], stream: TextIO | None = None) -> Iterator[
     state = Progress(jobs)
     if not stream.isatty():
 
-        def write(event: Planned | Started | Finished) -> None:
+        def write(event: Event) -> None:
             state.take(event)
             line = state.line(event)
             if line:
@@ -45,7 +55,7 @@ def progress_for(jobs: Iterable[Job], stream: TextIO | None = None) -> Iterator[
     def table() -> Table:
         return state.table(console.height - LINES_AROUND_TABLE)
 
-    def show(event: Planned | Started | Finished) -> None:
+    def show(event: Event) -> None:
         state.take(event)
         if isinstance(event, Finished) and not event.outcome.done:
             console.print(state.line(event))  # stays above the table, which is removed at the end
@@ -81,7 +91,7 @@ class Progress:
         self._running: dict[str, float] = {}
         self._since = time.monotonic()
 
-    def take(self, event: Planned | Started | Finished) -> None:
+    def take(self, event: Event) -> None:
         """Count an event."""
         if isinstance(event, Planned):
             self.workers, self.estimates = max(1, event.workers), event.estimates
@@ -90,6 +100,8 @@ class Progress:
         elif isinstance(event, Started):
             self._running[event.job.key] = time.monotonic()
             self.rows[group_of(event.job)].running += 1
+        elif isinstance(event, Reused):
+            self._end(event.job)
         else:
             self._running.pop(event.job.key, None)
             self.rows[group_of(event.job)].running -= 1
@@ -115,7 +127,7 @@ class Progress:
         # One job runs on one worker.
         return max([sum(seconds) / self.workers, *seconds])
 
-    def line(self, event: Planned | Started | Finished) -> str:
+    def line(self, event: Event) -> str:
         """Return the line about an event; empty for a start."""
         if isinstance(event, Planned) and event.reused:
             return f"{len(event.reused)} of {self.total} runs already have records"

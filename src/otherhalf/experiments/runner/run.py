@@ -1,14 +1,19 @@
 """Run the jobs that have no record yet, and record each result as soon as it arrives."""
 
 import os
+import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
 
 from otherhalf.errors import InputError
+from otherhalf.experiments.runner.claims import Claims
 from otherhalf.experiments.runner.executor import Executor, Work, run_jobs
 from otherhalf.experiments.runner.job import Job, Outcome
 from otherhalf.experiments.runner.store import Store, source_commit
+
+SECONDS_BETWEEN_LOOKS = 0.5
+"""How often a process that waits for jobs of others looks whether they are done."""
 
 Group = tuple[str, str, str]
 """Task, data and model of jobs that take about the same time."""
@@ -65,7 +70,15 @@ class Finished:
     outcome: Outcome
 
 
-OnEvent = Callable[[Planned | Started | Finished], None]
+@dataclass(frozen=True)
+class Reused:
+    """Another process has done the job; its result is in the store."""
+
+    job: Job
+
+
+Event = Planned | Started | Finished | Reused
+OnEvent = Callable[[Event], None]
 
 
 def run(
@@ -81,7 +94,8 @@ def run(
     """Run the jobs that the store has no record of, and return those that failed.
 
     The longest start first, so that no core is idle at the end. A job that fails is not recorded, so the next
-    call tries it again; the others continue. If the store cannot be written, everything stops.
+    call tries it again; the others continue. If the store cannot be written, everything stops. Several
+    processes with one store share the jobs: each is run once, and all wait for the last of them.
 
     Args:
         jobs: The jobs; each is run once even if it is given twice.
@@ -104,16 +118,33 @@ def run(
     waiting.sort(key=lambda job: _longest_first(estimates.of(job)))
     notify(Planned(waiting, reused, workers, estimates))
     failed = []
-    outcomes = executor(waiting, work, workers, threads, on_start=lambda job: notify(Started(job)))
-    with closing(outcomes):  # if the store raises, the running jobs must end: they could not be recorded
-        for job, outcome in outcomes:
-            if outcome.done:
-                store.add(job, outcome)
-                estimates.learn(job, outcome.seconds)
-            else:
-                failed.append((job, outcome))
-            notify(Finished(job, outcome))
+    with Claims(store) as claims:
+        while waiting:
+            others: list[Job] = []
+            mine = claims.claimed(waiting, others)
+            outcomes = executor(mine, work, workers, threads, on_start=lambda job: notify(Started(job)))
+            # If the store raises, the running jobs must end: they could not be recorded.
+            with closing(outcomes):
+                for job, outcome in outcomes:
+                    if outcome.done:
+                        store.add(job, outcome)
+                        estimates.learn(job, outcome.seconds)
+                    else:
+                        failed.append((job, outcome))
+                    claims.release(job)
+                    notify(Finished(job, outcome))
+            waiting = _without_record(others, store, notify)
+            if waiting:
+                time.sleep(SECONDS_BETWEEN_LOOKS)
     return failed
+
+
+def _without_record(jobs: list[Job], store: Store, notify: OnEvent) -> list[Job]:
+    """Return the jobs that other processes still run, or have left without a record."""
+    for job in jobs:
+        if store.has(job):
+            notify(Reused(job))
+    return [job for job in jobs if not store.has(job)]
 
 
 def _workers(workers: int | None, threads: int) -> int:

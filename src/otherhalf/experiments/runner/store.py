@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -48,7 +49,11 @@ class Store:
 
     def get(self, job: Job) -> Record | None:
         """Return the record of exactly this job; None if it has not been run."""
-        return self._records_in(self.path(job)).get(self._recorded(job).key)
+        return self._records_in(self.path(job)).get(self.key_of(job))
+
+    def key_of(self, job: Job) -> str:
+        """Return the key of a job's record."""
+        return self._recorded(job).key
 
     def has(self, job: Job) -> bool:
         """Return whether exactly this job has been run."""
@@ -103,8 +108,10 @@ class Store:
 
     def _records_in(self, path: Path) -> dict[str, Record]:
         try:
-            stat = path.stat()
-            state = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+            status = path.stat()
+            state = (status.st_mtime_ns, status.st_size, status.st_ino)
+            if not stat.S_ISREG(status.st_mode):  # a pipe or a device would never end
+                raise InputError(f"{path} is not a file: remove it")
             if path not in self._read or self._read[path][0] != state:
                 # The state is from before reading: a file that grows meanwhile is read again.
                 self._read[path] = (state, _parse(path, path.read_bytes()))
@@ -191,7 +198,7 @@ def _is_json(line: bytes) -> bool:
     """Return whether a line without a newline, as some editors leave it, is complete."""
     try:
         json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 

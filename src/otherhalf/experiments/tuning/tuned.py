@@ -11,9 +11,14 @@ from otherhalf.errors import InputError
 from otherhalf.experiments.paper.published import TABLE1
 from otherhalf.experiments.runner.models import model_name
 from otherhalf.experiments.tuning.search import FINALISTS, Tuned, candidates
-from otherhalf.system.atomic import atomic_write
+from otherhalf.system.atomic import atomic_write, check_folder
+from otherhalf.system.locks import folder_lock
+from otherhalf.system.own_files import reason_of
 
 PACKAGED_SETTINGS = Path(str(files("otherhalf.experiments.tuning").joinpath("settings")))
+
+DAMAGE = (OSError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError)
+"""What a file raises that holds no settings."""
 
 HEADER = """\
 # Settings of every model on {data}, found by `otherhalf search`: the best of {trials} trials each by
@@ -38,9 +43,9 @@ def read_tuned(data: str, folder: Path) -> dict[str, Tuned]:
             model: Tuned(dict(entry["params"]), float(entry["validation"]), int(entry["trials"]))
             for model, entry in content.items()
         }
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except DAMAGE as error:
         raise InputError(
-            f"{path} cannot be read ({error}): write it again with `otherhalf search`"
+            f"{path} cannot be read ({reason_of(error)}): write it again with `otherhalf search`"
         ) from error
 
 
@@ -74,6 +79,14 @@ def write_tuned(data: str, searched: Mapping[str, Tuned], seeds: tuple[int, ...]
     if len(trials) != 1:
         raise ValueError("every model must have had the same number of trials")
     (number,) = trials
+    check_folder(folder)
+    with folder_lock(folder):  # another search may write the settings of other models at the same time
+        return _write_under_lock(data, searched, number, seeds, folder)
+
+
+def _write_under_lock(
+    data: str, searched: Mapping[str, Tuned], number: int, seeds: tuple[int, ...], folder: Path
+) -> Path:
     every = {**settings_to_keep(data, searched, number, folder), **searched}
     parts = [HEADER.format(data=data, trials=number, seeds=", ".join(map(str, seeds)), finalists=FINALISTS)]
     for model, tuned in sorted(every.items()):
