@@ -17,7 +17,7 @@ def typed(kind: type[T], values: Any) -> T:
     because JSON knows no tuples, and an integer counts as a float.
     """
     made = kind(**values)
-    for name, hint in _hints(kind).items():
+    for name, hint in _hints(kind).items():  # type: ignore[arg-type]  # a class is hashable
         if hasattr(made, name) and not matches(getattr(made, name), hint):
             raise TypeError(f"its {name} is {_shown(getattr(made, name))}")
     return made
