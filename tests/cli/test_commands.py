@@ -199,14 +199,6 @@ class TestJson:
         assert set(then["part"]) == {"train", "val", "test"}  # which only the fit knows
         assert now.equals(then.drop(columns="part"))
 
-    def test_datasets(self, run, tmp_path, monkeypatch):
-        monkeypatch.setenv("OTHERHALF_DATA", str(tmp_path))
-        monkeypatch.setenv("OTHERHALF_CACHE", str(tmp_path / "cache"))
-        (tmp_path / "cora.npz").write_bytes(b"")
-        rows = {row["name"]: row for row in answer(run("datasets", "--json"))["datasets"]}
-        assert rows["cora"]["file"] == str(tmp_path / "cora.npz")
-        assert rows["actor"]["file"] is None
-
     def test_threads(self, run):
         before = torch.get_num_threads()
         try:
@@ -248,11 +240,6 @@ class TestText:
         assert "On 24 test nodes:\n" in out
         assert "majority class" in out
         assert "true \\ predicted" in out
-
-    def test_datasets(self, run):
-        status, out, err = run("datasets")
-        assert (status, err) == (0, "")
-        assert all(name in out for name in ("cora", "squirrel_filtered", "csbm:nodes=1000"))
 
     def test_version(self, run):
         assert run("--version") == (0, f"otherhalf {VERSION}\n", "")

@@ -1,12 +1,12 @@
 """The command line: parse, call the library, print. Heavy imports wait until a command runs."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from otherhalf.cli.console import command_line, print_result, progress, run, say, set_threads
+from otherhalf.cli.datasets import datasets
 from otherhalf.cli.experiments import compare, reproduce, search
 from otherhalf.cli.inspect import inspect
 from otherhalf.cli.options import (
@@ -285,37 +285,7 @@ app.command()(inspect)
 app.command()(compare)
 app.command()(reproduce)
 app.command()(search)
-
-
-@app.command()
-def datasets(as_json: Json = False) -> None:
-    """List the named data sets, and the file of each on this computer."""
-    from otherhalf.data.catalog import DATASETS
-    from otherhalf.data.folders import search_folders
-
-    rows = []
-    for entry in DATASETS.values():
-        files = [
-            str(f / f"{entry.name}.npz") for f in search_folders() if (f / f"{entry.name}.npz").is_file()
-        ]
-        rows.append({**vars(entry), "file": files[0] if files else None})
-    if as_json:
-        print_result({"datasets": rows}, "", as_json)
-        return
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for column in ("name", "nodes", "edges", "classes", "features"):
-        table.add_column(column, justify="left" if column == "name" else "right", no_wrap=True)
-    table.add_column("here", no_wrap=True)
-    table.add_column("what it is")
-    for row in rows:
-        sizes = [f"{row[key]:,}" for key in ("nodes", "edges", "classes", "features")]
-        table.add_row(row["name"], *sizes, "yes" if row["file"] else "no", row["description"])
-    # A file or a pipe has no width to wrap at.
-    Console(width=None if sys.stdout.isatty() else 160).print(table)
-    print("\nAlso csbm:nodes=1000,homophily=0.2 (a stochastic block model) and cora@0.3 (its edges redrawn).")
+app.command()(datasets)
 
 
 def main() -> None:
