@@ -7,9 +7,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from otherhalf.cli.options import Kind, OpenGraph, Seed, class_weight_of, takes_data
+from otherhalf.cli.options import MOST_SEED, Kind, OpenGraph, Seed, class_weight_of, takes_data
 from otherhalf.data.splits import split as make_split
 from otherhalf.errors import InputError
+from otherhalf.system.seeds import SEEDS
 
 
 @takes_data
@@ -155,3 +156,7 @@ def test_weights_of_classes():
     assert class_weight_of(None) is None
     with pytest.raises(InputError, match="'ham' is not class=number: give spam=5,ham=1"):
         class_weight_of("spam=5,ham")
+
+
+def test_the_largest_seed():
+    assert MOST_SEED == SEEDS - 1  # which is not imported, because numpy would be

@@ -10,7 +10,6 @@ import typer
 
 from otherhalf.errors import InputError
 from otherhalf.system.paths import user_path
-from otherhalf.system.seeds import SEEDS
 
 DATA_HELP = (
     "A data set's name, an .npz file, nodes.csv,edges.csv (or .jsonl, .parquet), db.sqlite::nodes,edges, a "
@@ -20,12 +19,13 @@ DATA_HELP = (
 Data = Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP)]
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on standard output.")]
 MOST_THREADS = 1024
+MOST_SEED = 2**64 - 1
 Threads = Annotated[
     int | None, typer.Option(min=1, max=MOST_THREADS, help="Number of threads; default: all cores.")
 ]
 Device = Annotated[str, typer.Option(help="cpu, or cuda if there is a GPU.")]
 Seed = Annotated[
-    int, typer.Option(min=0, max=SEEDS - 1, help="Seed of all random numbers, also of the split.")
+    int, typer.Option(min=0, max=MOST_SEED, help="Seed of all random numbers, also of the split.")
 ]
 Kind = Annotated[
     str, typer.Option("--split", help="How nodes are split: uniform, stratified, quota, fixed or public.")

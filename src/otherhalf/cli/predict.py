@@ -11,7 +11,6 @@ import typer
 
 from otherhalf.cli.console import print_result, set_threads
 from otherhalf.cli.options import Device, Json, OpenGraph, SpreadsheetSafe, Threads, path_option, takes_data
-from otherhalf.data.notes import counted
 from otherhalf.errors import InputError
 from otherhalf.system.fields import number, one_of
 
@@ -113,6 +112,8 @@ class _Wanted:
     new: int
 
     def __str__(self) -> str:
+        from otherhalf.data.notes import counted
+
         rows = int(self.mask.sum())
         if self.which == "all":
             which = f"all nodes, {self.new:,} of them new" if self.new else "all nodes"
