@@ -59,6 +59,9 @@ FITS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """Models and their arguments."""
 
+TOO_LONG = {(GRAPHS[0], "goal, embedding"), ("coauthor_cs", "goal, embedding")}
+"""Fits that take minutes and are left out: the head of the embedding is trained for all of its epochs."""
+
 LEAST, MOST = 0.8, 1.5
 """What the estimate of a process may be of its peak."""
 
@@ -137,12 +140,9 @@ def tables(rows: list[dict[str, Any]]) -> str:
     cells = {(row["model"], row["graph"]): row for row in rows}
     shown += ["", "| model | " + " | ".join(graphs) + " |", "|---" * (len(graphs) + 1) + "|"]
     for model in models:
-        each = [cells[model, graph] for graph in graphs]
-        shown.append(
-            f"| {model} | "
-            + " | ".join(f"{r['ratio']:.2f} ({r['increment_ratio']:.2f})" for r in each)
-            + " |"
-        )
+        each = [cells.get((model, graph)) for graph in graphs]
+        texts = [f"{row['ratio']:.2f} ({row['increment_ratio']:.2f})" if row else "–" for row in each]
+        shown.append(f"| {model} | " + " | ".join(texts) + " |")
     ratios = [row["ratio"] for row in rows]
     within = sum(LEAST <= ratio <= MOST for ratio in ratios)
     shown.append(
@@ -165,6 +165,8 @@ def main() -> None:
     process, rows = resident(), []
     for graph in graphs:
         for fit in options.models.split(";"):
+            if (graph, fit) in TOO_LONG:
+                continue
             rows.append(measure(graph, fit, process))
             if options.log:
                 with options.log.open("a") as file:
