@@ -59,9 +59,6 @@ FITS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """Models and their arguments."""
 
-TOO_LONG = {(GRAPHS[0], "goal, embedding"), ("coauthor_cs", "goal, embedding")}
-"""Fits that take minutes and are left out: the head of the embedding is trained for all of its epochs."""
-
 LEAST, MOST = 0.8, 1.5
 """What the estimate of a process may be of its peak."""
 
@@ -165,8 +162,6 @@ def main() -> None:
     process, rows = resident(), []
     for graph in graphs:
         for fit in options.models.split(";"):
-            if (graph, fit) in TOO_LONG:
-                continue
             rows.append(measure(graph, fit, process))
             if options.log:
                 with options.log.open("a") as file:
