@@ -89,7 +89,7 @@ def estimate_fit(graph: Graph, split: Split, settings: Settings) -> Estimate:
     flat one.
 
     The memory is that of :meth:`NodeClassifier.need <otherhalf.estimators.base.NodeClassifier.need>`, with
-    the graph and the process itself. ``benchmarks/memory.py`` compares it with ten fits.
+    the graph and the process itself. ``benchmarks/memory.py`` compares it with fits of ten graphs.
     """
     likely = worst = None
     if settings.method == "kernel":
