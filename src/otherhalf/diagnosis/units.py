@@ -46,7 +46,7 @@ class UnitFree:
     def used_columns(self) -> int:
         """Return the number of columns that are not 0 everywhere; here that includes constant columns."""
         if sp.issparse(self.x):
-            return int(np.count_nonzero(self.x.getnnz(axis=0)))
+            return len(np.unique(self.x.indices))
         return int(np.count_nonzero(self.x.any(axis=0)))
 
 

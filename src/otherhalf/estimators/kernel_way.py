@@ -23,8 +23,9 @@ from otherhalf.estimators.members.spread import SpreadMember
 from otherhalf.estimators.members.trees import TreesMember
 from otherhalf.estimators.members.view import TrainingLabels
 from otherhalf.estimators.mixture import Mixture
+from otherhalf.estimators.saved_arrays import saved_indices, saved_labels
 from otherhalf.estimators.settings import Settings
-from otherhalf.estimators.way import Outcome, Way, half_description, restored_half, saved_indices
+from otherhalf.estimators.way import Outcome, Way, half_description, restored_half
 from otherhalf.nn.inputs import Scaling
 from otherhalf.nn.magnitudes import MagnitudeScaling
 from otherhalf.nn.prepared import PreparedGraph
@@ -145,9 +146,7 @@ class KernelWay(Way):
     ) -> KernelWay:
         """Return the way that was saved, with untrained modules."""
         features, classes, known = sizes
-        nodes = saved_indices(tensors, "labels/nodes", known)
-        codes = saved_indices(tensors, "labels/codes", classes)
-        labels = TrainingLabels(nodes, codes, classes)
+        labels = TrainingLabels(*saved_labels(tensors, known, classes), classes)
         magnitudes = MagnitudeScaling.from_tensors(tensors) if "magnitudes/mean" in tensors else None
         made_for = (features + (0 if magnitudes is None else 2), classes, known)
         members = {}
@@ -186,6 +185,10 @@ def _spread(
         return None
     candidates = saved_indices(tensors, "spread/candidates", known)
     anchors = saved_indices(tensors, "spread/anchors", known)
+    fitted = Ridge(tensors["spread/dual"], tensors["spread/own"])
+    shapes = (len(anchors), labels.classes), (len(labels.nodes), labels.classes)
+    if (tuple(fitted.dual.shape), tuple(fitted.own.shape)) != shapes or len(candidates) == 0:
+        raise ValueError("its regression does not fit its training nodes")
     return Spread(
         Basis.from_tensors(known, scaling, tensors),
         tuple(typed(Kernel, kernel) for kernel in saved["kernels"]),
@@ -193,7 +196,7 @@ def _spread(
         labels.nodes,
         candidates if np.array_equal(anchors, candidates) else anchors,
         candidates,
-        Ridge(tensors["spread/dual"], tensors["spread/own"]),
+        fitted,
         saved["temperature"],
     )
 

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.graph_table import GraphTable
 from otherhalf.estimators.memory import logistic_stage
+from otherhalf.estimators.saved_arrays import saved_labels
 from otherhalf.estimators.settings import check_settings
 from otherhalf.nn.inputs import SCALINGS
 from otherhalf.nn.label_messages import label_rows
@@ -155,7 +156,8 @@ class LogisticClassifier(NodeClassifier):
     def _restore(self, description: dict[str, Any], tensors: dict[str, Tensor]) -> None:
         self._table = GraphTable.from_tensors(tensors)
         parts = {name: part.numpy() for name, part in tensors.items()}
-        self._labels = parts["labels/nodes"], parts["labels/codes"]
+        _, classes, known = self._sizes
+        self._labels = saved_labels(tensors, known, classes)
         self._standard = parts["mean"], parts["deviation"]
         self._weights = parts["weight"], parts["bias"]
 

@@ -14,6 +14,7 @@ from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.members.propagation import PropagationMember, fit_propagation
 from otherhalf.estimators.members.view import GraphView, TrainingLabels
 from otherhalf.estimators.memory import propagation_stage
+from otherhalf.estimators.saved_arrays import saved_labels
 from otherhalf.nn.inputs import SCALINGS
 from otherhalf.nn.memory import Sizes
 from otherhalf.nn.prepared import PreparedGraph
@@ -110,8 +111,8 @@ class PropagationClassifier(SimpleClassifier):
 
     def _restore(self, description: dict[str, Any], tensors: dict[str, Tensor]) -> None:
         self._member = PropagationMember(**description["propagation"])
-        nodes, codes = (tensors[f"labels/{part}"].numpy() for part in ("nodes", "codes"))
-        self._labels = TrainingLabels(nodes, codes, len(self.classes_))
+        _, classes, known = self._sizes
+        self._labels = TrainingLabels(*saved_labels(tensors, known, classes), classes)
 
 
 def _view(prepared: PreparedGraph, labels: TrainingLabels) -> GraphView:

@@ -16,6 +16,7 @@ from otherhalf.estimators.forest import Forest
 from otherhalf.estimators.forest_fit import TREES, fit_boosted_trees, fit_extra_trees
 from otherhalf.estimators.graph_table import GraphTable
 from otherhalf.estimators.memory import boosted_stage, extra_trees_stage
+from otherhalf.estimators.saved_arrays import saved_labels
 from otherhalf.estimators.settings import check_settings
 from otherhalf.graph import Graph
 from otherhalf.nn.inputs import SCALINGS
@@ -160,7 +161,8 @@ class TreesClassifier(NodeClassifier):
 
     def _restore(self, description: dict[str, Any], tensors: dict[str, Tensor]) -> None:
         self._table, self._forest = GraphTable.from_tensors(tensors), Forest.from_tensors(tensors)
-        self._labels = tensors["labels/nodes"].numpy(), tensors["labels/codes"].numpy()
+        _, classes, known = self._sizes
+        self._labels = saved_labels(tensors, known, classes)
 
 
 def _rows(table: GraphTable, graph: Graph, labels: Tensor, columns: str) -> FloatArray:

@@ -6,14 +6,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from torch import Tensor, nn
 
 from otherhalf.complement.missing_half import KINDS, MissingHalf
 from otherhalf.estimators.ensemble import LeaderboardRow
+from otherhalf.estimators.saved_arrays import saved_indices
 from otherhalf.estimators.settings import Settings
 from otherhalf.nn.prepared import PreparedGraph
-from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.system.arrays import FloatArray
 from otherhalf.system.typed import typed
 from otherhalf.training.checkpoint import History
 
@@ -84,14 +84,3 @@ def restored_half(
     if pairs.ndim != 2 or len(pairs) != 2 or (weights is not None and weights.shape != pairs[0].shape):
         raise ValueError("its missing half has no pairs")
     return half
-
-
-def saved_indices(tensors: dict[str, Tensor], name: str, below: int) -> IntArray:
-    """Return saved numbers of nodes or classes; raise ValueError if one is out of range.
-
-    Compiled code does not look at where it reads, so a wrong number must not reach it.
-    """
-    values = tensors[name].numpy()
-    if values.dtype.kind != "i" or (values.size and not 0 <= values.min() <= values.max() < below):
-        raise ValueError(f"{name} has numbers that are not from 0 to {below - 1}")
-    return values.astype(np.int64)

@@ -47,7 +47,7 @@ def csr_of_parts(
     indices: npt.NDArray[Any],
     indptr: npt.NDArray[Any],
     shape: tuple[int, int],
-    dtype: npt.DTypeLike = None,
+    dtype: npt.DTypeLike | None = None,
 ) -> sp.csr_matrix:
     """Return the CSR matrix of three arrays; raise ValueError or TypeError if they do not fit together."""
     return checked_csr(sp.csr_matrix((data, indices, indptr), shape=shape, dtype=dtype))
