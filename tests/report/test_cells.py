@@ -17,6 +17,7 @@ TABLE = pd.DataFrame(
         "colour": (["red", "green", "blue", None] * 10),
         "member": [True, False] * 20,
         "tags": ["x;y", "y", "z;x", "x"] * 10,
+        "when": [f"2020-01-{1 + i % 28:02d}" for i in range(40)],
     }
 )
 EDGES = pd.DataFrame({"source": range(39), "target": range(1, 40)})
@@ -30,7 +31,7 @@ def encoded():
 
 def test_cells_are_what_the_table_has(encoded):
     made, columns = encoded
-    assert columns.names == ["year", "income", "colour", "member", "tags"]
+    assert columns.names == ["year", "income", "colour", "member", "tags", "when"]
     x = made.x if isinstance(made.x, np.ndarray) else made.x.toarray()
     for row in (0, 1, 2, 3, 17, 39):
         cells = {name: columns.cell(x[row], place) for place, name in enumerate(columns.names)}
@@ -39,6 +40,7 @@ def test_cells_are_what_the_table_has(encoded):
         assert float(cells["income"]) == pytest.approx(TABLE["income"][row], rel=1e-3)
         assert cells["colour"] == ("missing" if pd.isna(colour) else colour)
         assert cells["member"] == str(TABLE["member"][row]).lower()
+        assert cells["when"] == "(date)"
         assert set(cells["tags"].split(", ")) == set(TABLE["tags"][row].split(";"))
 
 

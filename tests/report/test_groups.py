@@ -5,7 +5,16 @@ import pytest
 from tests.report.fits import reported
 
 from otherhalf import Graph
-from otherhalf.report.groups import distances, group, group_metric, groups, merged, node_homophily
+from otherhalf.report.groups import (
+    _by_distance,
+    _by_number,
+    distances,
+    group,
+    group_metric,
+    groups,
+    merged,
+    node_homophily,
+)
 
 PATH = Graph(edges=[[0, 1, 2, 3], [1, 2, 3, 4]], x=np.ones((7, 1)), y=[0, 0, 1, -1, 1, 0, 1])
 
@@ -47,6 +56,14 @@ def test_the_mean_of_a_group():
     assert losses["value"] == 1.0
     assert losses["high"] - 1 == pytest.approx(1.96 * np.sqrt(0.5) / np.sqrt(2), abs=1e-3)
     assert group("x", np.array([0.7]))["low"] is None
+
+
+def test_labels_of_ranges_do_not_overlap():
+    numbers, values = np.repeat([1, 2, 3, 7, 9], [10, 4, 6, 3, 2]), np.ones(25)
+    assert [row["label"] for row in _by_number(numbers, values)] == ["1", "2 and more"]
+    far = [row["label"] for row in _by_distance(numbers, values)]
+    assert far == ["1", "2–7", "more than 8, or no way"]
+    assert [row["label"] for row in _by_distance(numbers[:-2], values[:-2])] == ["1", "2 and more"]
 
 
 def test_other_metrics_than_means_are_shown_by_accuracy():

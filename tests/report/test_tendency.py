@@ -7,7 +7,7 @@ from tests.report.fits import fitted, graph, parts, reported
 
 from otherhalf import BaselineClassifier
 from otherhalf.report.reported import Reported
-from otherhalf.report.tendency import EITHER, LIKE, UNLIKE, meaning, sentence, verdict
+from otherhalf.report.tendency import ADVICE, EITHER, LIKE, UNLIKE, meaning, sentence, verdict
 
 BASE = fitted().diagnosis_
 
@@ -20,9 +20,11 @@ def test_one_sentence(label_tendency, adjusted, words):
     diagnosis = replace(
         BASE, label_tendency=label_tendency, adjusted_homophily=adjusted, edge_homophily=0.412
     )
+    near = ", which is near chance" if words == EITHER else ""
     assert sentence(diagnosis, "Cora") == (
-        f"Cora {words}: 41% of the edges with known labels are within a class."
+        f"Cora {words}: 41% of the edges with known labels are within a class{near}."
     )
+    assert ADVICE[words] in meaning(diagnosis, None)
 
 
 def test_labels_that_decide_nothing():

@@ -51,7 +51,7 @@ class UserColumns:
         return np.asarray(np.add.reduceat(effects, self.starts, axis=1))
 
     def cell(self, row: FloatArray, column: int) -> str:
-        """Return what the cell of a node was, as text; empty where the numbers do not tell it.
+        """Return what the cell of a node was, as text; its kind in brackets if the numbers do not tell it.
 
         Args:
             row: ``[D]`` features of the node, as the graph has them.
@@ -74,10 +74,10 @@ def cell_text(column: Column, values: FloatArray) -> str:
         return "true" if values[0] > 0 else "false"
     if isinstance(column, CategoryColumn):
         if column.hashes is not None:
-            return ""
+            return "(one of many)"
         chosen = np.flatnonzero(values[: len(column.values)])
         return column.values[chosen[0]] if len(chosen) else "other"
     if isinstance(column, TagsColumn):
         tags = [str(column.tags[place]) for place in np.flatnonzero(values[: len(column.tags)])]
         return ", ".join(tags[:MOST_TAGS]) + ("…" if len(tags) > MOST_TAGS else "")
-    return ""
+    return f"({column.kind})"

@@ -126,14 +126,14 @@ def _enough(n: int) -> int:
     return max(FEWEST, -(-n // MOST_GROUPS))
 
 
-def _by_number(numbers: IntArray, values: Values) -> list[dict[str, Any]]:
+def _by_number(numbers: IntArray, values: Values, *, open_end: bool = True) -> list[dict[str, Any]]:
     distinct, counts = np.unique(numbers, return_counts=True)
     found = []
     ranges = merged(counts.tolist(), _enough(len(numbers)))
     for first, last in ranges:
         low, high = int(distinct[first]), int(distinct[last])
         label = str(low) if low == high else f"{low}–{high}"
-        if (first, last) == ranges[-1] and low != high:
+        if open_end and (first, last) == ranges[-1] and low != high:
             label = f"{low} and more"
         found.append(group(label, values[(numbers >= low) & (numbers <= high)]))
     return found
@@ -154,7 +154,7 @@ def _by_homophily(shares: Values, values: Values) -> list[dict[str, Any]]:
 
 def _by_distance(steps: IntArray, values: Values) -> list[dict[str, Any]]:
     near = steps <= FURTHEST
-    found = _by_number(steps[near], values[near]) if near.any() else []
+    found = _by_number(steps[near], values[near], open_end=bool(near.all())) if near.any() else []
     if not near.all():
         found.append(group(f"more than {FURTHEST}, or no way", values[~near]))
     return found

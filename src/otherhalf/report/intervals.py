@@ -26,7 +26,7 @@ NODE_DRAWS = 200
 """Draws of a metric that needs every node."""
 
 LEVEL = 0.95
-MOST_WORK = 200_000_000
+MOST_WORK = 30_000_000
 """A metric that sorts the nodes for each class has no interval if draws × nodes × classes are more."""
 
 BLOCK = 4_000_000

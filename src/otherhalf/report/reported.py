@@ -52,12 +52,13 @@ class Reported:
             )
         probabilities = model.predict_proba(graph)
         prepared, order = model.prepare(graph)
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
         if not np.array_equal(order, np.arange(len(order))):
+            place = np.empty_like(order)
+            place[order] = np.arange(len(order))
+            probabilities = probabilities[order]
             train, val, test = (place[part] for part in (split.train, split.val, split.test))
             split = Split(train, val, test, kind=split.kind, seed=split.seed)
-        return cls(model, prepared.graph, split, prepared, probabilities[order])
+        return cls(model, prepared.graph, split, prepared, probabilities)
 
     @property
     def seed(self) -> int:

@@ -27,6 +27,15 @@ LIKE, EITHER, UNLIKE = (
     "mostly joins unlike with unlike",
 )
 
+ADVICE = {
+    LIKE: "A node's neighbours say much about its class, so the given edges alone are strong.",
+    EITHER: "A node's neighbours are of any class, so averaging over them misleads; who they are, and what "
+    "their features are, may still tell the class.",
+    UNLIKE: "A node's neighbours are mostly of other classes, so averaging over them misleads; which classes "
+    "they are of may still tell its own.",
+}
+"""What the verdict of the labels means for a model."""
+
 MEASURES = {
     "edge_homophily": ("edge homophily", "share of the edges that are within a class"),
     "node_homophily": ("node homophily", "mean share of a node's neighbours that have its class"),
@@ -85,9 +94,8 @@ def sentence(diagnosis: Diagnosis, name: str = "") -> str:
     counted = f"{edges:.0%} of the edges with known labels are within a class"
     if diagnosis.label_tendency == "undecided":
         return f"{graph} may join like with like or not: {counted}, too few to decide."
-    unlike = UNLIKE if adjusted < -CHANCE else EITHER
-    words = LIKE if diagnosis.label_tendency == "homophily" else unlike
-    return f"{graph} {words}: {counted}."
+    words = _words(diagnosis)
+    return f"{graph} {words}: {counted}{', which is near chance' if words == EITHER else ''}."
 
 
 def meaning(diagnosis: Diagnosis, half: MissingHalf | None) -> list[str]:
@@ -102,21 +110,20 @@ def meaning(diagnosis: Diagnosis, half: MissingHalf | None) -> list[str]:
         lines.append(diagnosis.doubt)
     if diagnosis.contradiction:
         lines.append("The labels contradict D, and they are nearer to what is to be learned.")
-    followed = diagnosis.label_tendency if diagnosis.label_tendency != "undecided" else None
-    if (followed or diagnosis.tendency) == "homophily":
-        lines.append(
-            "A node's neighbours say much about its class, so a model over the given edges is strong."
-        )
-    elif followed is not None:
-        lines.append(
-            "A node's neighbours are mostly of other classes or of any class, so averaging over them "
-            "misleads; their pattern may still tell the class."
-        )
+    if diagnosis.label_tendency in ("homophily", "heterophily"):
+        lines.append(ADVICE[_words(diagnosis)])
     if half is None:
         lines.append("The model was fitted without a missing half.")
     else:
         lines.append(f"The missing half is {adjective(half.kind)}: {_joined(half.kind)}.")
     return lines
+
+
+def _words(diagnosis: Diagnosis) -> str:
+    """Return what the edges join, where the labels have a verdict."""
+    if diagnosis.label_tendency == "homophily":
+        return LIKE
+    return UNLIKE if (diagnosis.adjusted_homophily or 0.0) < -CHANCE else EITHER
 
 
 def _joined(kind: str) -> str:
