@@ -233,7 +233,7 @@ def test_forgotten_descriptions_are_computed_again_and_the_same(monkeypatch):
     before = {name: descriptions.rows(name) for name in descriptions.names}
     descriptions.forget(["pagerank", "features"])
     walked = []
-    monkeypatch.setattr(module, "walk_rows", lambda a: walked.append(1) or walk_rows(a))
+    monkeypatch.setattr(module, "walk_rows", lambda a, **how: walked.append(1) or walk_rows(a, **how))
     assert descriptions.rows("pagerank") is before["pagerank"]
     assert descriptions.rows("features") is before["features"]
     assert walked == []
@@ -316,3 +316,16 @@ def test_features_that_are_all_the_same_describe_nothing(x):
     changed[3, 1] = 5.0
     assert {"features", "smoothed_1", "contrast"} <= set(names(changed))
     assert "rare_features" in names(sp.csr_matrix(changed))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_of_nodes_that_are_asked_for_are_those_of_all(sparse, directed):
+    graph = graph_of(sparse=sparse, directed=directed)
+    basis = Basis.of(graph, Scaling("none"))
+    every, some = Descriptions(graph, basis), Descriptions(graph, basis, np.array([3, 0]))
+    assert every.names == some.names
+    for name in every.names:
+        np.testing.assert_array_equal(dense(some.rows(name))[[0, 3]], dense(every.rows(name))[[0, 3]])
+    assert not dense(some.rows("two_steps"))[[1, 2, 4]].any()
+    assert not dense(some.rows("neighbours"))[[1, 2, 4]].any()

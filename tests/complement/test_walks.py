@@ -214,3 +214,13 @@ def test_columns_are_sorted_and_no_zero_is_stored():
         assert matrix.dtype == np.float32
         assert (matrix.data > 0).all()
         assert matrix.has_canonical_format
+
+
+@pytest.mark.parametrize("only", [[], [7], [3, 4, 5, 20, 39, 0], list(range(40))])
+def test_walks_from_some_nodes_are_those_from_all(only):
+    graph = random_graph(1, 40, 0.15)
+    every, some = walk_rows(graph, kept=8), walk_rows(graph, kept=8, only=np.array(only, dtype=np.int64))
+    for name in ("two_steps", "four_steps", "pagerank"):
+        full, part = getattr(every, name).toarray(), getattr(some, name).toarray()
+        np.testing.assert_array_equal(part[only], full[only])
+        assert not np.delete(part, only, axis=0).any()

@@ -55,9 +55,7 @@ def test_one_that_the_memory_does_not_hold_is_left_out_and_the_fit_is_kept(fitte
 
     monkeypatch.setattr(TreesClassifier, "check_fit", refuse)
     probabilities = fitted.predict_proba(GRAPH)
-    with pytest.warns(
-        UserWarning, match="^Boosted trees on .* is left out: the fit needs about 9.0"
-    ):
+    with pytest.warns(UserWarning, match="^Boosted trees on .* is left out: the fit needs about 9.0"):
         rows = simple_rows(fitted, GRAPH, PARTS, probabilities)
     assert [row.model for row in rows] == ["majority", "propagation", "logistic-own", "logistic"]
 

@@ -29,7 +29,7 @@ from otherhalf.graph import Direction, Graph
 from otherhalf.nn.inputs import Scaling
 from otherhalf.nn.magnitudes import Rows, magnitudes
 from otherhalf.nn.ops.sparse import normalized_adjacency
-from otherhalf.system.arrays import FloatArray
+from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.relations import RelationGroups
 
 DENSE_ENTRIES = 50_000_000
@@ -106,10 +106,11 @@ class Descriptions:
     Args:
         graph: The fitted graph, or that graph with new nodes after its own.
         basis: What was learned from the fitted graph.
+        only: The only nodes that are asked for, which takes less time: rows of other nodes may be empty.
     """
 
-    def __init__(self, graph: Graph, basis: Basis) -> None:
-        self.graph, self.basis = graph, basis
+    def __init__(self, graph: Graph, basis: Basis, only: IntArray | None = None) -> None:
+        self.graph, self.basis, self._only = graph, basis, only
         self._rows: dict[str, Rows] = {}
 
     @property
@@ -131,8 +132,17 @@ class Descriptions:
         """Return the unit rows of a description."""
         if name not in self._rows:
             known = DESCRIPTIONS.get(name)
-            self._rows[name] = unit_rows(rows_by_relation(self, name) if known is None else known.make(self))
+            made = rows_by_relation(self, name) if known is None else known.make(self)
+            self._rows[name] = unit_rows(self._asked_for(made))
         return self._rows[name]
+
+    def _asked_for(self, made: Rows) -> Rows:
+        """Return sparse rows without those of nodes that are not asked for."""
+        if self._only is None or isinstance(made, np.ndarray):
+            return made
+        asked = np.zeros(self.graph.num_nodes, dtype=np.float32)
+        asked[self._only] = 1.0
+        return sp.csr_matrix(sp.diags(asked) @ made)
 
     def forget(self, kept: list[str]) -> None:
         """Free the memory of all descriptions but these."""
@@ -171,7 +181,7 @@ class Descriptions:
     @cached_property
     def walks(self) -> Walks:
         """Rows of short walks."""
-        return walk_rows(self.graph.adjacency)
+        return walk_rows(self.graph.adjacency, only=self._only)
 
     @cached_property
     def _smoothing(self) -> sp.csr_matrix:

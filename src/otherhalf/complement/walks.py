@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from otherhalf.nn.ops.compiled import Int32s, compiled, over_rows
 from otherhalf.nn.ops.sparse import with_loops
+from otherhalf.system.arrays import IntArray
 
 Floats = npt.NDArray[np.float32]
 
@@ -38,8 +39,14 @@ class Walks:
     pagerank: sp.csr_matrix
 
 
-def walk_rows(adjacency: sp.csr_matrix, *, kept: int = KEPT) -> Walks:
-    """Walk from every node over a symmetric matrix and keep the ``kept`` largest entries after each step."""
+def walk_rows(adjacency: sp.csr_matrix, *, kept: int = KEPT, only: IntArray | None = None) -> Walks:
+    """Walk from every node over a symmetric matrix and keep the ``kept`` largest entries after each step.
+
+    Args:
+        adjacency: The matrix.
+        kept: Most entries of a row.
+        only: The only nodes to walk from; the rows of all others are empty. Default: all.
+    """
     n = adjacency.shape[0]
     looped = with_loops(adjacency)
     scale = sp.diags(1 / np.sqrt(np.asarray(looped.sum(axis=1)).ravel()))
@@ -48,7 +55,13 @@ def walk_rows(adjacency: sp.csr_matrix, *, kept: int = KEPT) -> Walks:
     columns = np.zeros((3, n, kept), dtype=np.int32)
     values = np.zeros((3, n, kept), dtype=np.float32)
     crow, col = s.indptr.astype(np.int32), s.indices.astype(np.int32)
-    over_rows(_walk, crow, kept * STEPS, col, s.data, columns, values)
+    if only is None:
+        over_rows(_walk, crow, kept * STEPS, col, s.data, columns, values)
+    else:
+        starts = np.unique(only)
+        for run in np.split(starts, np.flatnonzero(np.diff(starts) > 1) + 1):
+            if len(run):
+                _walk(crow, col, s.data, columns, values, int(run[0]), int(run[-1]) + 1)
     return Walks(*(_matrix(c, v) for c, v in zip(columns, values, strict=True)))
 
 
