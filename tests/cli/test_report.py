@@ -3,8 +3,10 @@
 import json
 import sys
 
+import numpy as np
+import pandas as pd
 import pytest
-from tests.report.made_up import content
+from tests.report.made_up import HOSTILE, content
 
 from otherhalf.cli import main
 from otherhalf.estimators.run_files import REPORT_FILE
@@ -119,3 +121,27 @@ def test_the_worth_of_a_half_is_measured_and_kept(run, fitted):
 def test_the_worth_on_other_data(run, fitted):
     folder, _ = fitted
     refused(run("report", folder, "--worth", f"{DATA},seed=5"), "is not the data that", "was fitted on")
+
+
+def test_hostile_tables_become_text(run, tmp_path):
+    draw = np.random.default_rng(0)
+    ids = [f"{HOSTILE[i % 4]} {i}" for i in range(60)]
+    classes = np.array([HOSTILE[0], HOSTILE[1]])[np.arange(60) % 2]
+    columns = {
+        "id": ids,
+        "label": classes,
+        HOSTILE[0]: draw.normal(size=60),
+        HOSTILE[2]: draw.normal(size=60),
+    }
+    pd.DataFrame(columns).to_csv(tmp_path / "nodes.csv", index=False)
+    ends = {"source": draw.choice(ids, 150), "target": draw.choice(ids, 150)}
+    pd.DataFrame(ends).to_csv(tmp_path / "edges.csv", index=False)
+    page = tmp_path / "page.html"
+    tables = f"{tmp_path / 'nodes.csv'},{tmp_path / 'edges.csv'}"
+    status, _, err = run("fit", tables, "--fast", "--report", page)
+    assert status == 0, err
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<script") == text.count("</script") == 3
+    assert "<img" not in text
+    assert "<svg onload" not in text
+    assert "&lt;/script&gt;&lt;img" in text

@@ -120,6 +120,14 @@ def test_a_graph_without_a_table_has_no_columns():
     assert 'href="#columns"' not in page
 
 
+def test_a_model_that_does_not_diagnose():
+    value = content()
+    value["verdict"] = None
+    page = render(value)
+    assert "does not diagnose" in page
+    assert 'id="halves"' in page
+
+
 def test_unknown_numbers_are_dashes():
     value = content()
     value["halves"]["worth"] = None
