@@ -197,6 +197,12 @@ def test_tensors(kind):
     assert np.array_equal(again.probabilities(rows), forest.probabilities(rows))
 
 
+def test_a_forest_without_trees_is_refused():
+    tensors = fit_extra_trees(*table(), 4, 0, trees=3)[0].tensors()
+    with pytest.raises(ValueError, match=r"."):
+        Forest.from_tensors(tensors | {"forest/roots": tensors["forest/roots"][:0]})
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -108,6 +108,7 @@ class Forest:
         steps = np.diff(self.starts)
         right = (
             len(set(sizes)) == 1
+            and (len(self.roots) > 0 or self.baseline is not None)
             and len(self.column) == len(self.value)
             and all(self._dtypes())
             and ((children < 0) | (children > parents)).all()  # a child comes after its parent

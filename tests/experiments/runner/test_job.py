@@ -154,6 +154,13 @@ def test_a_record_with_a_mistyped_field_is_refused(name, value):
         Record.from_line(json.dumps(values).encode(), "here")
 
 
+@pytest.mark.parametrize("changes", [{"format": 1}, {"format": 0}, {"format": -2}, {"check": None}])
+def test_an_older_format_is_no_way_around_the_check(changes):
+    values = json.loads(record().line) | changes
+    with pytest.raises(InputError, match="changed since it was written"):
+        Record.from_line(json.dumps(values).encode(), "here")
+
+
 @pytest.mark.parametrize(("name", "value"), [("task", 5), ("data", None), ("options", []), ("seed", "0")])
 def test_a_record_of_a_mistyped_job_is_refused(name, value):
     values = json.loads(record().line)

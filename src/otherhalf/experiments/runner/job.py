@@ -171,8 +171,8 @@ class Record:
 
     @classmethod
     def _checked(cls, values: dict[str, Any]) -> Record:
-        check = values.pop("check") if values["format"] > 1 else None
-        if check is not None and check != _check(values):
+        first_format = values["format"] == 1 and "check" not in values
+        if not first_format and values.pop("check") != _check(values):
             raise ValueError("it has been changed since it was written")
         job = Job.from_dict(values["job"])
         record = typed(cls, {**{field.name: values[field.name] for field in fields(cls)}, "job": job})
