@@ -102,10 +102,17 @@ def test_the_order_is_wrong_then_unseen_then_taught():
     assert sorted(order[5:]) == [0, 1, 2]
 
 
-def test_more_wrong_nodes_than_fit():
+def test_more_wrong_nodes_than_fit(monkeypatch):
     p = np.array([[0.9, 0.1]] * 8)
-    fit = by_hand([1] * 8, [(0, 1)], train=[0], val=[1], test=range(2, 8), probabilities=p)
-    assert explored.sentence(fit, 4, 2) == (
-        "4 of 8 nodes are here: the surest of the wrongly predicted test nodes. 2 of them are explained: the "
-        "surest of the wrongly predicted test nodes."
+    model = SimpleNamespace(seed=0)
+    fit = by_hand([1] * 8, [(0, 1)], train=[0], val=[1], test=range(2, 8), probabilities=p, model=model)
+    monkeypatch.setattr(explored, "SUREST", 2)
+    order = explored._order(fit)
+    assert order[:2].tolist() == [2, 3]
+    assert order[[3, 5]].tolist() == [4, 5]
+    assert sorted(order[[2, 4]]) == [0, 1]
+    assert order[6:].tolist() == [6, 7]
+    assert explored.sentence(fit, order, 4, 2) == (
+        "4 of 8 nodes are here: the surest wrongly predicted test nodes, and a random sample of others. "
+        "2 of them are explained: the surest wrongly predicted test nodes."
     )

@@ -36,6 +36,9 @@ MOST_DETAILS = 3_000
 MOST_CHARACTERS = 120
 """Longer ids are cut."""
 
+SUREST = 1_000
+"""So many wrongly predicted nodes come before all others."""
+
 MOST_CLASSES, MOST_COLUMNS = 5, 6
 MOST_GIVEN, MOST_FOUND, MOST_SOURCES = 12, 8, 8
 
@@ -79,7 +82,7 @@ def explore(fit: Reported) -> Explored:
         "shown": len(nodes),
         "of": fit.graph.num_nodes,
         "explained": len(found),
-        "sentence": sentence(fit, len(nodes), len(found)),
+        "sentence": sentence(fit, order, len(nodes), len(found)),
         "members": list(member_weights(fit.model)),
         "weights": [number(weight) for weight in member_weights(fit.model).values()],
         "columns": [] if columns is None else columns.names,
@@ -90,15 +93,16 @@ def explore(fit: Reported) -> Explored:
     return Explored(content, place)
 
 
-def sentence(fit: Reported, shown: int, explained: int) -> str:
-    """Return which nodes are here, and which of them are explained."""
-    total, wrong = fit.graph.num_nodes, len(wrong_nodes(fit))
+def sentence(fit: Reported, order: IntArray, shown: int, explained: int) -> str:
+    """Return which nodes are here, and which of them are explained: the first ones of an order."""
+    total, wrong = fit.graph.num_nodes, wrong_nodes(fit)
     part = "test" if fit.judged_part == "test" else "validation"
 
     def which(count: int) -> str:
-        if wrong > count:
-            return f"the surest of the wrongly predicted {part} nodes"
-        return f"every wrongly predicted {part} node, and a random sample of others"
+        every = np.isin(wrong, order[:count]).all()
+        first = "every wrongly predicted {} node" if every else "the surest wrongly predicted {} nodes"
+        first = first.format(part)
+        return first + ("" if count <= min(SUREST, len(wrong)) else ", and a random sample of others")
 
     first = "All nodes are here"
     if shown < total:
@@ -111,15 +115,20 @@ def sentence(fit: Reported, shown: int, explained: int) -> str:
 def _order(fit: Reported) -> IntArray:
     """Return all nodes by how much a reader wants to see them.
 
-    Wrongly predicted nodes are first, the surest before the others; then nodes that taught nothing, in a
-    random order; then training and validation nodes.
+    Wrongly predicted nodes are first, the surest before the others. If there are more than :data:`SUREST`,
+    every second one after these is another node. The other nodes are in a random order, those that taught
+    nothing before training and validation nodes.
     """
     wrong = wrong_nodes(fit)
     wrong = wrong[np.argsort(-fit.confidence[wrong], kind="stable")]
     rank = np.where((fit.part == "t") | (fit.part == "v"), 1, 0)
     rank[wrong] = -1
     rest = np.random.default_rng(fit.seed).permutation(np.flatnonzero(rank >= 0))
-    return np.concatenate([wrong, rest[np.argsort(rank[rest], kind="stable")]])
+    rest = rest[np.argsort(rank[rest], kind="stable")]
+    first, more = wrong[:SUREST], wrong[SUREST:]
+    both = min(len(more), len(rest))
+    mixed = np.stack([rest[:both], more[:both]], axis=1).ravel()
+    return np.concatenate([first, mixed, more[both:], rest[both:]])
 
 
 def _id(name: Any) -> str:
