@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import pytest
 
 from otherhalf.nn.ops import kernels  # noqa: F401 (compiled when it is imported)
+from otherhalf.nn.ops.compiled import check_private, compiled
 
 
 def test_the_compiler_is_left_as_it_was():
@@ -61,3 +63,64 @@ def test_where_nothing_can_be_kept_it_is_compiled_each_time(tmp_path):
         check=False,
     )
     assert (run.returncode, run.stderr) == (0, "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX file rights")
+class TestPrivate:
+    """A cache holds code, so nobody else may write it."""
+
+    def test_a_folder_elsewhere_is_made_private(self, tmp_path):
+        for mode in (0o755, 0o777):  # the second as umask 0 makes it, with nothing in it yet
+            (tmp_path / "cache").mkdir(exist_ok=True)
+            (tmp_path / "cache").chmod(mode)
+            check_private(tmp_path / "cache", tmp_path / "source")
+            assert (tmp_path / "cache").stat().st_mode & 0o777 == 0o700
+
+    @pytest.fixture(autouse=True)
+    def source(self, tmp_path):
+        (tmp_path / "source" / "__pycache__").mkdir(parents=True)
+        (tmp_path / "source").chmod(0o755)
+        return tmp_path / "source"
+
+    @pytest.mark.parametrize("mode", [0o777, 0o775])
+    def test_files_that_others_could_have_written_are_not_read(self, tmp_path, mode):
+        (tmp_path / "cache").mkdir()
+        (tmp_path / "cache" / "planted.nbi").touch()
+        (tmp_path / "cache").chmod(mode)
+        with pytest.raises(OSError, match="is open to other users"):
+            check_private(tmp_path / "cache", tmp_path / "source")
+
+    def test_beside_the_source_those_who_write_the_source_may_write_it(self, source):
+        cache = source / "__pycache__"
+        cache.chmod(0o775)
+        with pytest.raises(OSError, match="is open to other users"):
+            check_private(cache, source)
+        source.chmod(0o775)
+        check_private(cache, source)
+        assert cache.stat().st_mode & 0o777 == 0o775
+
+    def test_a_folder_of_another_user(self, tmp_path, monkeypatch):
+        (tmp_path / "cache").mkdir()
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+        with pytest.raises(OSError, match="is open to other users"):
+            check_private(tmp_path / "cache", tmp_path / "source")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX file rights")
+def test_a_cache_that_is_open_to_others_is_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+
+    def kept():
+        def one_more(number):
+            return number + 1
+
+        kernel = compiled("i8(i8)")(one_more)
+        assert kernel(1) == 2
+        return kernel.stats
+
+    first = kept().cache_path
+    assert first is not None
+    assert sum(kept().cache_hits.values()) == 1
+    assert Path(first).stat().st_mode & 0o777 == 0o700
+    Path(first).chmod(0o777)
+    assert kept().cache_path is None
