@@ -114,7 +114,7 @@ def _lasting(path: Path) -> Any:
 
 def _without_times(value: Any) -> Any:
     if isinstance(value, dict):
-        gone = ("seconds", "peak_memory_mb", "out", "checksum", "run", "when", "command")
+        gone = ("seconds", "stages", "peak_memory_mb", "out", "checksum", "run", "when", "command")
         return {key: _without_times(each) for key, each in value.items() if key not in gone}
     return [_without_times(each) for each in value] if isinstance(value, list) else value
 
