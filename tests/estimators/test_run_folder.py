@@ -175,6 +175,14 @@ class TestFinished:
             (tmp_path / "predictions.csv").read_text().startswith("paper,prediction,confidence,label,part,")
         )
 
+    def test_no_id_is_a_formula(self, tmp_path):
+        ids = [f"=n{i}" for i in range(150)]
+        fit_into(quick(epochs=1), replace(GRAPH, ids=ids), SPLIT, tmp_path, spreadsheet_safe=True)
+        assert pd.read_csv(tmp_path / "predictions.csv")["id"].tolist() == [f"'{name}" for name in ids]
+        half = pd.read_csv(tmp_path / "half.csv")
+        assert half["source"].str.startswith("'=n").all()
+        assert half["target"].str.startswith("'=n").all()
+
     def test_every_metric_beside_the_majority(self, finished):
         result, probabilities = finished[1], GOALClassifier.load(finished[0]).predict_proba(GRAPH)
         train = np.bincount(GRAPH.y[SPLIT.train])

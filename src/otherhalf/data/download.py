@@ -1,7 +1,6 @@
 """Download a data set from its authors' public files, check it, and keep it in the cache."""
 
 import os
-import tempfile
 import zipfile
 import zlib
 from functools import partial
@@ -17,6 +16,7 @@ from otherhalf.data.sources import SOURCES
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.system.deadline import within
+from otherhalf.system.scratch import temporary_folder
 from otherhalf.system.version import VERSION
 
 TIMEOUT_SECONDS = 30
@@ -42,8 +42,7 @@ def download(dataset: DataSet) -> Graph:
     source = SOURCES.get(dataset.name)
     if source is None:
         raise InputError(f"{dataset.name} has no public download: {where_to_place(dataset.name)}")
-    with tempfile.TemporaryDirectory(prefix="otherhalf-") as temporary:
-        folder = Path(temporary)
+    with temporary_folder() as folder:
         for address in source.addresses:
             _fetch(dataset.name, address, folder / address.rsplit("/", 1)[-1])
         origin = f"the download from {url_of(source.addresses[0])}"
