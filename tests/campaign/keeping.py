@@ -124,7 +124,7 @@ def _spoil_tensors(tensors: dict[str, Any], rng: random.Random) -> str:
     elif kind == "shape":
         tensors[name] = value.reshape(-1)[:-1].clone()
     elif kind == "nan":
-        tensors[name] = torch.full_like(value, float("nan")) if value.is_floating_point() else value - 1000
+        tensors[name] = torch.full_like(value, float("nan")) if value.is_floating_point() else ~value
     elif kind == "dtype":
         tensors[name] = value.to(torch.float16 if value.dtype != torch.float16 else torch.int64)
     elif kind == "extra":
