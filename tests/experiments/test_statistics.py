@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import nct, t, ttest_1samp, ttest_rel
 
@@ -117,6 +117,7 @@ def test_the_interval_has_the_corrected_error(level):
     assert confidence_interval(found, level) == pytest.approx(expected)
 
 
+@example([(0.0, 0.0), (0.0, 0.0), (0.0, 1.6e-237)], 0.0)
 @given(PAIRS, st.sampled_from([0.0, 1 / 3, 2.0]))
 def test_the_interval_leaves_out_zero_if_the_test_shows_a_difference(pairs, ratio):
     found = paired_difference(*zip(*pairs, strict=True), ratio)

@@ -103,8 +103,9 @@ def paired_difference(first: Sequence[float], second: Sequence[float], test_to_t
 
     spread = stdev(differences)
     if spread < ROUNDING:
-        equal = abs(centre) < ROUNDING
-        return Difference(centre, spread, 1.0 if equal else None, 0.0 if equal else None, n)
+        if abs(centre) < ROUNDING:
+            return Difference(0.0, spread, 1.0, 0.0, n)
+        return Difference(centre, spread, None, None, n)
     error = (1 / n + test_to_train) ** 0.5 * spread
     return Difference(centre, spread, float(2 * student.sf(abs(centre / error), n - 1)), error, n)
 
