@@ -57,7 +57,10 @@ def test_own_options_of_the_model_are_allowed_and_none_is_the_default():
             with_encoder(kind="appnp", own_options={"walk_dropout": 0.5}),
             "appnp has no option 'walk_dropout': leave it out (appnp has steps, teleport)",
         ),
-        (with_encoder(kind="appnp", own_options={"steps": 0}), "steps must be an integer ≥ 1, not 0"),
+        (
+            with_encoder(kind="appnp", own_options={"steps": 0}),
+            "steps must be an integer ≥ 1 and ≤ 1000, not 0",
+        ),
         (
             with_encoder(kind="auto", own_options={"steps": 3}),
             "the encoder auto has no option 'steps': leave it out",
@@ -86,7 +89,7 @@ def test_own_options_of_the_model_are_allowed_and_none_is_the_default():
             with_encoder(training=TrainingSettings(lr=float("nan"))),
             "the encoder's lr must be a number > 0, not nan",
         ),
-        (with_head(width=0), "the head's width must be an integer ≥ 1, not 0"),
+        (with_head(width=0), "the head's width must be an integer ≥ 1 and ≤ 100000, not 0"),
         (with_head(ranking_k=0), "the head's ranking_k must be an integer ≥ 1, not 0"),
         (with_head(max_candidates=0), "the head's max_candidates must be an integer ≥ 1, not 0"),
         (with_head(mean_ranking_loss="yes"), "the head's mean_ranking_loss must be True or False, not 'yes'"),

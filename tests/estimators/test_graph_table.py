@@ -289,3 +289,10 @@ def test_relations_are_saved_and_no_row_has_its_own_label(directed, weighted):
         again = table.rows(given, other)
         assert np.array_equal(again[node], rows[node])
         assert np.array_equal(again, rows) != (given.adjacency[node].nnz > 0)
+
+
+@pytest.mark.parametrize("change", [lambda part: part.ravel(), lambda part: part.double()])
+def test_a_projection_that_is_no_matrix_of_numbers_is_refused(change):
+    tensors = GraphTable.fit(graph(), 0).tensors()
+    with pytest.raises(ValueError, match="no matrix of numbers"):
+        GraphTable.from_tensors(tensors | {"table/neighbours": change(tensors["table/neighbours"])})

@@ -107,8 +107,11 @@ def test_settings_that_can_be_trained_with_pass(settings):
         (with_goal(coefficients=(1, 1, 1, 5.5)), "coefficients must be 4 numbers from 0 to 5"),
         (with_goal(coefficients=(1, 1, float("nan"), 1)), "coefficients must be 4 numbers from 0 to 5"),
         (with_goal(blend="yes"), "blend must be True or False, not 'yes'"),
-        (with_goal(architecture=Architecture(hidden=0)), "hidden must be an integer ≥ 1, not 0"),
-        (with_goal(architecture=Architecture(layers=2.5)), "layers must be an integer ≥ 1, not 2.5"),
+        (with_goal(architecture=Architecture(hidden=0)), "hidden must be an integer ≥ 1 and ≤ 100000, not 0"),
+        (
+            with_goal(architecture=Architecture(layers=2.5)),
+            "layers must be an integer ≥ 1 and ≤ 1000, not 2.5",
+        ),
         (with_goal(architecture=Architecture(dropout=1.0)), "dropout must be a number ≥ 0 and < 1, not 1.0"),
         (with_goal(training=TrainingSettings(lr=0.0)), "lr must be a number > 0, not 0.0"),
         (with_goal(training=TrainingSettings(lr=float("inf"))), "lr must be a number > 0, not inf"),
@@ -123,7 +126,7 @@ def test_settings_that_can_be_trained_with_pass(settings):
         (with_encoder(kind="auto", own_options={"steps": 3}), "encoder auto has no option 'steps'"),
         (Settings(scaling="log"), "scaling must be one of none, row, standard, auto, not 'log'"),
         (replace(BASELINE, kind="forest"), "there is no model 'forest': choose one of mlp, gcn"),
-        (replace(BASELINE, own_options={"steps": 0}), "steps must be an integer ≥ 1, not 0"),
+        (replace(BASELINE, own_options={"steps": 0}), "steps must be an integer ≥ 1 and ≤ 1000, not 0"),
     ],
 )
 def test_settings_that_cannot_be_trained_with(settings, sentence):

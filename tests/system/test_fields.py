@@ -222,3 +222,10 @@ def test_late_fields_of_nested_settings():
 )
 def test_any_settings_with_late_fields_come_back(settings):
     assert from_dict(Later, json.loads(json.dumps(to_dict(settings)))) == settings
+
+
+def test_an_integer_may_have_a_largest_value():
+    rule = integer(1, 10)
+    rule.check("layers", 10)
+    with pytest.raises(InputError, match="layers must be an integer ≥ 1 and ≤ 10, not 11"):
+        rule.check("layers", 11)

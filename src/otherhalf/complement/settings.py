@@ -40,8 +40,8 @@ class HeadSettings:
     their number.
     """
 
-    width: int = setting(64, integer(1))
-    layers: int = setting(2, integer(1))
+    width: int = setting(64, integer(1, 100_000))
+    layers: int = setting(2, integer(1, 1_000))
     dropout: float = setting(0.0, number(0, 1, below=True))
     ranking_k: int = setting(10, integer(1))
     max_candidates: int = setting(20_000, integer(1))

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from otherhalf.errors import InputError
 from otherhalf.nn.ops.compiled import Int32s, compiled, over_rows
 from otherhalf.system.arrays import FloatArray
 
@@ -63,7 +64,10 @@ class Forest:
         one, the softmax of the sum, and rows are compared as they are. That is what scikit-learn does.
         """
         if rows.ndim != 2 or rows.shape[1] <= self.feature.max(initial=-1):  # compiled code would read beyond
-            raise ValueError(f"a table of shape {rows.shape} lacks columns that the trees compare")
+            raise InputError(
+                f"the table of this graph, of shape {rows.shape}, lacks columns that the trees compare: give "
+                "a graph like the fitted one, or save the model again if it is damaged"
+            )
         if self.baseline is None:
             rows = rows.astype(np.float32, copy=False)
         start = np.zeros(self.classes) if self.baseline is None else self.baseline

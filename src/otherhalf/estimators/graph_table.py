@@ -132,6 +132,9 @@ class GraphTable:
     def from_tensors(cls, tensors: Mapping[str, Tensor]) -> GraphTable:
         """Return the table that :meth:`tensors` was called on."""
         features, groups = (tensors.get(f"table/{name}") for name in ("features", "relations"))
+        for part in (tensors["table/neighbours"], features):
+            if part is not None and (part.ndim != 2 or part.dtype != torch.float32):
+                raise ValueError("a projection of its table is no matrix of numbers")
         return cls(
             tensors["table/neighbours"].numpy(),
             None if features is None else features.numpy(),

@@ -187,7 +187,9 @@ def _spread(
     anchors = saved_indices(tensors, "spread/anchors", known)
     fitted = Ridge(tensors["spread/dual"], tensors["spread/own"])
     shapes = (len(anchors), labels.classes), (len(labels.nodes), labels.classes)
-    if (tuple(fitted.dual.shape), tuple(fitted.own.shape)) != shapes or len(candidates) == 0:
+    found = tuple(fitted.dual.shape), tuple(fitted.own.shape)
+    single = fitted.dual.dtype == fitted.own.dtype == torch.float32
+    if found != shapes or not single or len(candidates) == 0:
         raise ValueError("its regression does not fit its training nodes")
     return Spread(
         Basis.from_tensors(known, scaling, tensors),

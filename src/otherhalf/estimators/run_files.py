@@ -89,7 +89,7 @@ class RunFiles:
             )
         try:
             show(result)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
             raise InputError(f"{path} is damaged ({reason_of(error)}): {FIX}") from error
         if "threads" in result:  # older versions did not write it
             check_threads(result["threads"], str(path))

@@ -44,8 +44,8 @@ class Architecture:
             all hidden states side by side.
     """
 
-    hidden: int = setting(64, integer(1))
-    layers: int = setting(2, integer(1))
+    hidden: int = setting(64, integer(1, 100_000))
+    layers: int = setting(2, integer(1, 1_000))
     dropout: float = setting(0.5, number(0, 1, below=True))
     norm: str = setting("none", one_of(*NORMS))
     residual: bool = setting(False, flag())

@@ -29,9 +29,10 @@ class Rule:
             raise InputError(f"{name} must be {self.words}, not {value!r}")
 
 
-def integer(least: int = 1) -> Rule:
-    """Allow integers of at least ``least``."""
-    return Rule(lambda v: _is(v, Integral) and v >= least, f"an integer ≥ {least}")
+def integer(least: int = 1, most: int | None = None) -> Rule:
+    """Allow integers from ``least`` to ``most``."""
+    words = f"an integer ≥ {least}" + ("" if most is None else f" and ≤ {most}")
+    return Rule(lambda v: _is(v, Integral) and v >= least and (most is None or v <= most), words)
 
 
 def number(least: float, most: float = float("inf"), *, above: bool = False, below: bool = False) -> Rule:

@@ -129,3 +129,10 @@ def test_a_view_with_one_column_twice(tmp_path):
         connection.commit()
     with pytest.raises(InputError, match=r"d.sqlite::v has two columns called 'x': rename one"):
         read_database_table(tmp_path / "d.sqlite", "v")
+
+
+def test_a_name_that_is_no_text(database):
+    """One changed byte in the list of tables."""
+    database.write_bytes(database.read_bytes().replace(b"named", b"nam\xa0d"))
+    with pytest.raises(InputError, match="cannot be read as SQLite"):
+        read_database_table(database, "nodes")

@@ -147,13 +147,13 @@ def test_none_means_the_default():
 @pytest.mark.parametrize(
     ("kind", "options", "sentence"),
     [
-        ("appnp", {"steps": 0}, "steps must be an integer ≥ 1, not 0"),
-        ("appnp", {"steps": 2.5}, "steps must be an integer ≥ 1, not 2.5"),
-        ("appnp", {"steps": True}, "steps must be an integer ≥ 1, not True"),
+        ("appnp", {"steps": 0}, "steps must be an integer ≥ 1 and ≤ 1000, not 0"),
+        ("appnp", {"steps": 2.5}, "steps must be an integer ≥ 1 and ≤ 1000, not 2.5"),
+        ("appnp", {"steps": True}, "steps must be an integer ≥ 1 and ≤ 1000, not True"),
         ("appnp", {"teleport": 1.5}, "teleport must be a number ≥ 0 and ≤ 1, not 1.5"),
         ("gprgnn", {"teleport": float("nan")}, "teleport must be a number ≥ 0 and ≤ 1, not nan"),
         ("gprgnn", {"walk_dropout": 1.0}, "walk_dropout must be a number ≥ 0 and < 1, not 1.0"),
-        ("chebynet", {"steps": -1}, "steps must be an integer ≥ 1, not -1"),
+        ("chebynet", {"steps": -1}, "steps must be an integer ≥ 1 and ≤ 1000, not -1"),
         (
             "chebynet",
             {"teleport": 0.1},

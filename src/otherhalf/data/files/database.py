@@ -70,7 +70,7 @@ def _sqlite(path: Path) -> Iterator[Any]:
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             yield connection
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeError) as error:
         raise InputError(f"{path} cannot be read as SQLite ({error}): check the file") from error
 
 

@@ -74,7 +74,7 @@ def _each(**columns: tuple[Any, ...]) -> Trials:
     return tuple(dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
 
 
-STEPS, TELEPORT = Option(10, integer(1)), Option(0.1, number(0, 1))
+STEPS, TELEPORT = Option(10, integer(1, 1_000)), Option(0.1, number(0, 1))
 WALK_DROPOUT = Option(0.0, number(0, 1, below=True))
 
 # GPR-GNN learns its weights of far distances slowly: two trials have a large learning rate, no decay and many
@@ -106,7 +106,7 @@ MODELS: dict[str, ModelSpec] = {
         "ChebyNet",
         ChebyNet,
         ("normalized",),
-        {"steps": Option(2, integer(1))},
+        {"steps": Option(2, integer(1, 1_000))},
         trials=_each(steps=(2, 2, 1, 1, 1, 2, 3, 2)),
         in_paper=True,
         footprint=Footprint(6.5, 7, each_step=3, maps_step=1),
