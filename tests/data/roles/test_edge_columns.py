@@ -140,3 +140,15 @@ def test_named_ends_are_not_questioned():
 def test_refusals(columns, options, message):
     with pytest.raises(InputError, match=message):
         choose(columns, **options)
+
+
+def test_known_names_that_are_nodes_too_are_said():
+    ids = NodeIds(np.array(["n1", "n2", "n3", "n4"], dtype=object))
+    cells = {"n1": ["n3", "n4"], "n2": ["n4", "n1"]}
+    pair, notes = choose(cells, ids=ids)
+    assert pair == ("n1", "n2")
+    assert notes == [
+        "edges.csv: the first line, n1, n2, was taken as column names, though nodes are called so: "
+        "if it is an edge, add a line such as source,target above it."
+    ]
+    assert choose(cells, "n1", "n2", ids) == (pair, [])

@@ -48,6 +48,12 @@ def edge_columns(
     fitting = [pair for pair in known if sample.fits(pair)]
     if fitting:
         _note_choice(table, fitting, notes)
+        if source is None and target is None and _are_nodes(fitting[0], ids):
+            names = ", ".join(fitting[0])
+            notes.append(
+                f"{table.name}: the first line, {names}, was taken as column names, though nodes "
+                "are called so: if it is an edge, add a line such as source,target above it."
+            )
         return fitting[0]
     guess = _first_two(table, source, target)
     if guess is not None and sample.fits(guess):
@@ -119,8 +125,12 @@ def _free(table: Table, source: str | None, target: str | None, but_for: Collect
     ]
 
 
+def _are_nodes(names: tuple[str, str], ids: NodeIds) -> bool:
+    return bool((ids.find(pd.Series(names)) >= 0).all())
+
+
 def _check_header(table: Table, pair: tuple[str, str], ids: NodeIds) -> None:
-    if (ids.find(pd.Series(pair)) >= 0).all():
+    if _are_nodes(pair, ids):
         raise InputError(
             f"the first line of {table.name} is the edge {pair[0]}, {pair[1]}, not column names: "
             "add a line such as source,target above it, or name the columns with source and target"
