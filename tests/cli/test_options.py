@@ -1,6 +1,7 @@
 """The options that all commands with DATA share, declared once."""
 
 import inspect
+from pathlib import Path
 from typing import Annotated
 
 import pytest
@@ -160,3 +161,42 @@ def test_weights_of_classes():
 
 def test_the_largest_seed():
     assert MOST_SEED == SEEDS - 1  # which is not imported, because numpy would be
+
+
+class TestTheInputStays:
+    """A result is not written over a file that the same command reads."""
+
+    @pytest.fixture
+    def tables(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "n.csv").write_text("id,a,label\n" + "".join(f"{i},{i % 3},{i % 2}\n" for i in range(20)))
+        (tmp_path / "half.csv").write_text(
+            "source,target\n" + "".join(f"{i},{i * 7 % 20}\n" for i in range(1, 20))
+        )
+        (tmp_path / "link.csv").symlink_to("n.csv")
+        (tmp_path / "train.csv").write_text("1\n2\n")
+        return "n.csv,half.csv"
+
+    @pytest.mark.parametrize(
+        ("command", "file"),
+        [
+            (["complement", "DATA", "--out", "half.csv"], "half.csv"),
+            (["complement", "DATA", "--out", "./n.csv"], "n.csv"),
+            (["complement", "DATA", "--out", "link.csv"], "n.csv"),
+            (["predict", "model", "DATA", "--out", "n.csv"], "n.csv"),
+            (["fit", "DATA", "--fast", "--out", "."], "half.csv"),
+            (["fit", "DATA", "--split-ids", "train=train.csv", "--out", "."], "half.csv"),
+            (["complement", "DATA", "--split-ids", "train=train.csv", "--out", "train.csv"], "train.csv"),
+        ],
+    )
+    def test_refused(self, run, tables, command, file):
+        before = {path.name: path.read_bytes() for path in Path().iterdir()}
+        status, out, err = run(*(tables if word == "DATA" else word for word in command))
+        assert (status, out) == (2, "")
+        assert err == f"otherhalf: --out would overwrite {file}, which is read: name another place\n"
+        assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
+
+    def test_another_place_beside_the_tables_is_fine(self, run, tables):
+        status, _, _ = run("complement", tables, "--out", "new.csv")
+        assert status == 0
+        assert Path("new.csv").is_file()

@@ -1,6 +1,7 @@
 """Options that several commands share."""
 
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -206,6 +207,26 @@ def _follow_the_users_split(arguments: dict[str, Any]) -> None:
     arguments["split"] = "given"
 
 
+def _check_the_input_stays(data: str, ids: str | None, out: Path | None) -> None:
+    """Raise InputError if the command would write its result over a file that it reads.
+
+    Args:
+        data: DATA.
+        ids: The files of a split, as the user gives them.
+        out: The file or the folder of a fit that is written.
+    """
+    if out is None or not os.path.exists(out):
+        return
+    from otherhalf.data.source import files_of
+    from otherhalf.estimators.run_files import WRITTEN
+
+    written = [out / name for name in WRITTEN] if out.is_dir() else [out]
+    parts = [] if ids is None else [user_path(file) for file in _files_of_parts(ids).values()]
+    for read in [*files_of(data), *(part for part in parts if os.path.isfile(part))]:
+        if any(os.path.exists(path) and path.samefile(read) for path in written):
+            raise InputError(f"--out would overwrite {read}, which is read: name another place")
+
+
 def takes_data(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the argument DATA and the options about its tables.
 
@@ -231,6 +252,7 @@ def takes_data(command: Callable[..., None]) -> Callable[..., None]:
             raise InputError("--split-ids excludes --split-column and --split-time: give one of the three")
         if own != [None, None, None]:
             _follow_the_users_split(arguments)
+        _check_the_input_stays(arguments["data"], ids, arguments.get("out"))
         command(OpenGraph(arguments.pop("data"), columns, ids), **arguments)
 
     required = [parameter for parameter in own if parameter.default is parameter.empty]

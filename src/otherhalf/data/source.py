@@ -68,6 +68,13 @@ def table_paths(data: str) -> list[str]:
     return [nodes, *(f"{inside}{table}" for table in tables)]
 
 
+def files_of(data: str) -> list[Path]:
+    """Return the files that DATA names and that are there: tables, a database, or a file of a graph."""
+    tables = "," in data and not data.startswith(f"{PREFIX}:")
+    names = [name.partition(MARK)[0] for name in table_paths(data)] if tables else [data]
+    return [path for path in map(user_path, names) if os.path.isfile(path)]
+
+
 def _read_pair(data: str, columns: Columns, reading: Reading | None = None) -> Graph:
     nodes, *edges = table_paths(data)
     name = Path(nodes.partition(MARK)[0]).stem

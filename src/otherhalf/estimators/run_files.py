@@ -24,6 +24,8 @@ RESULT_FILE = "result.json"
 PREDICTIONS_FILE = "predictions.csv"
 HALF_FILE = "half.csv"
 REPORT_FILE = "report.json"
+WRITTEN = (RESULT_FILE, PREDICTIONS_FILE, HALF_FILE, REPORT_FILE, MODEL_FILE)
+"""Files that a fit writes, over older ones of the same names."""
 CHECKPOINTS = "checkpoints"
 OUTCOME = "outcome"
 STATE = re.compile(r"run-[0-9a-f]{16}")
@@ -50,7 +52,7 @@ class RunFiles:
     def check(self) -> None:
         """Raise InputError if the fit could not be written; call it before the fit, not after it."""
         check_folder(self.folder)
-        for name in (RESULT_FILE, PREDICTIONS_FILE, HALF_FILE, REPORT_FILE, MODEL_FILE, CHECKPOINTS):
+        for name in (*WRITTEN, CHECKPOINTS):
             path = self.folder / name
             right = path.is_dir() if name == CHECKPOINTS else path.is_file()
             if os.path.lexists(path) and not right:
