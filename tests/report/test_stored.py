@@ -80,3 +80,45 @@ def test_a_missing_key_is_named(tmp_path):
                 (tmp_path / REPORT_FILE).write_text(json.dumps(damaged))
                 with pytest.raises(InputError, match=rf"{section}\.{name} is missing"):
                     read_content(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        ("NaN", "the number NaN is not finite"),
+        ("-Infinity", "the number -Infinity is not finite"),
+        ("1e400", "the number 1e400 is not finite"),
+        ("1" + "0" * 400, "the number 10000000000000000000… is too large"),
+    ],
+)
+def test_a_number_that_no_page_can_show(tmp_path, number, said):
+    value = content()
+    value["evaluation"]["metrics"][0]["value"] = 12345.678
+    write_content(tmp_path, value)
+    path = tmp_path / REPORT_FILE
+    path.write_text(path.read_text(encoding="utf-8").replace("12345.678", number), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"report.json is damaged \({said}\): run"):
+        read_content(tmp_path)
+
+
+def test_the_largest_seed_is_read(tmp_path):
+    value = content()
+    value["made"]["seed"] = 2**64 - 1
+    write_content(tmp_path, value)
+    assert read_content(tmp_path) == value
+
+
+def test_the_whole_time_is_needed(tmp_path):
+    value = content()
+    del value["made"]["seconds"]["total"]
+    write_content(tmp_path, value)
+    with pytest.raises(InputError, match=r"is damaged \(made\.seconds\.total is missing\)"):
+        read_content(tmp_path)
+
+
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
+    (tmp_path / "fit").mkdir()
+    write_content(tmp_path, content())
+    (tmp_path / "fit" / REPORT_FILE).symlink_to(tmp_path / REPORT_FILE)
+    with pytest.raises(InputError, match="a link to a file outside its folder, and it is not followed: run"):
+        read_content(tmp_path / "fit")

@@ -1,6 +1,7 @@
 """The file ``report.json`` of a fit's folder: what a page is made from, checked when it is read."""
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from otherhalf.errors import InputError
 from otherhalf.estimators.run_files import REPORT_FILE
 from otherhalf.system.atomic import atomic_write
+from otherhalf.system.own_files import read_own_file
 
 FORMAT = 1
 
@@ -177,8 +179,14 @@ def read_content(folder: str | Path) -> dict[str, Any]:
             f"{folder} has no {REPORT_FILE}: run `otherhalf fit DATA --out {folder}`, which writes it"
         )
     again = f"run `otherhalf fit DATA --out {folder}` again"
+    written = read_own_file(path, again)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(
+            written.decode("utf-8"),
+            parse_int=_bounded_int,
+            parse_float=_finite_float,
+            parse_constant=_finite_float,
+        )
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is damaged ({error}): {again}") from error
     found = content.get("format") if isinstance(content, dict) else None
@@ -190,6 +198,22 @@ def read_content(folder: str | Path) -> dict[str, Any]:
     if wrong:
         raise InputError(f"{path} is damaged ({wrong}): {again}")
     return dict(content)
+
+
+def _bounded_int(text: str) -> int:
+    """Return a whole number; raise ValueError if it is larger than any that is written, seeds included."""
+    value = int(text)
+    if abs(value) >= 2**64:
+        raise ValueError(f"the number {text[:20]}… is too large")
+    return value
+
+
+def _finite_float(text: str) -> float:
+    """Return a number; raise ValueError for NaN and infinities, which are never written."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"the number {text[:20]} is not finite")
+    return value
 
 
 def _wrong(value: Any, shape: Any, where: str) -> str:
@@ -219,7 +243,9 @@ def _wrong(value: Any, shape: Any, where: str) -> str:
 
 
 def _wrong_places(content: dict[str, Any]) -> str:
-    """Return where lists that belong together do not fit each other; empty if they do."""
+    """Return where parts that belong together do not fit each other; empty if they do."""
+    if "total" not in content["made"]["seconds"]:
+        return "made.seconds.total is missing"
     explorer, evaluation, halves = content["explorer"], content["evaluation"], content["halves"]
     nodes, classes = explorer["nodes"], len(content["graph"]["classes"])
     count = len(nodes["id"])
