@@ -1,5 +1,6 @@
 """The default method: files, new nodes, seeds, and inputs at the edge."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from otherhalf import GOALClassifier, Graph, Split, split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
+from otherhalf.estimators import model_folder
 
 WHOLE = contextual_sbm(num_nodes=180, num_classes=3, num_features=6, homophily=0.1, signal=2.0, seed=3)
 KNOWN = 150
@@ -59,6 +61,34 @@ def test_a_saved_model_predicts_the_same_on_the_graph_and_on_a_grown_one(fitted,
     assert loaded.coefficients_ == fitted.coefficients_
     assert loaded.missing_half_.words == fitted.missing_half_.words
     assert np.array_equal(loaded.missing_half_.weights, fitted.missing_half_.weights)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("spread", "temperature"), None),
+        (("spread", "ridge"), "x"),
+        (("spread", "kernels", 0, "description"), "x"),
+        (("spread", "kernels"), []),
+        (("tendency",), "x"),
+        (("reads_labels",), 1),
+        (("mixture", "weights"), {}),
+    ],
+)
+def test_a_description_that_no_fit_writes_is_refused_when_it_is_loaded(fitted, tmp_path, place, value):
+    """Also with the checksum that belongs to it."""
+    fitted.save(tmp_path)
+    path = tmp_path / model_folder.MODEL_FILE
+    description = json.loads(path.read_text())
+    *way, last = place
+    holder = description
+    for step in way:
+        holder = holder[step]
+    holder[last] = value
+    description["checksum"] = model_folder._checksum(description)
+    path.write_text(json.dumps(description))
+    with pytest.raises(InputError, match="describes no GOALClassifier"):
+        GOALClassifier.load(tmp_path)
 
 
 def test_new_nodes_are_classified_better_than_chance(fitted):

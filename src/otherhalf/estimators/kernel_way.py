@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from otherhalf.complement.descriptions import Basis
+from otherhalf.complement.descriptions import DESCRIPTIONS, Basis
 from otherhalf.complement.kernel_half import Spread
 from otherhalf.complement.kernels import Kernel
 from otherhalf.complement.missing_half import MissingHalf
+from otherhalf.complement.relations import names_by_relation
 from otherhalf.complement.ridge import Ridge
 from otherhalf.estimators.ensemble import Ensemble, LeaderboardRow, fit_ensemble
 from otherhalf.estimators.members.base import Member
@@ -156,20 +157,23 @@ class KernelWay(Way):
         half = description["missing_half"]
         if half is not None:
             half = restored_half(half, tensors, known, tensors["half/weights"].numpy())
+        tendency, reads_labels = description["tendency"], description["reads_labels"]
+        if tendency not in ("homophily", "heterophily") or not isinstance(reads_labels, bool):
+            raise ValueError("its tendency is unknown, or it does not say whether labels are read")
         mixture = typed(Mixture, description["mixture"])
         if not mixture.weights or not mixture.weights.keys() <= members.keys() & mixture.temperatures.keys():
             raise ValueError("its mixture names members that it does not have")
         return cls(
             Ensemble(
                 labels,
-                description["tendency"],
+                tendency,
                 _spread(description["spread"], labels, known, scaling, tensors),
                 half,
                 magnitudes,
                 members,
                 mixture,
                 [typed(LeaderboardRow, row) for row in description["leaderboard"]],
-                description["reads_labels"],
+                reads_labels,
             )
         )
 
@@ -191,15 +195,20 @@ def _spread(
     single = fitted.dual.dtype == fitted.own.dtype == torch.float32
     if found != shapes or not single or len(candidates) == 0:
         raise ValueError("its regression does not fit its training nodes")
+    basis = Basis.from_tensors(known, scaling, tensors)
+    kernels = tuple(typed(Kernel, kernel) for kernel in saved["kernels"])
+    described = {*DESCRIPTIONS, *names_by_relation(basis.relations, directed=True, features=True)}
+    if not kernels or not {kernel.description for kernel in kernels} <= described:
+        raise ValueError("its kernels compare what is not known")
     return Spread(
-        Basis.from_tensors(known, scaling, tensors),
-        tuple(typed(Kernel, kernel) for kernel in saved["kernels"]),
-        saved["ridge"],
+        basis,
+        kernels,
+        float(saved["ridge"]),
         labels.nodes,
         candidates if np.array_equal(anchors, candidates) else anchors,
         candidates,
         fitted,
-        saved["temperature"],
+        float(saved["temperature"]),
     )
 
 
