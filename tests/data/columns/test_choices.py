@@ -76,3 +76,9 @@ def test_names_in_a_list_are_taken_as_they_are():
 def test_kinds_by_name():
     assert kinds_by_name(None) == {}
     assert kinds_by_name({"a": "text"}) == kinds_by_name("a=text") == {"a": "text"}
+
+
+def test_a_line_end_outside_quotes_is_refused():
+    with pytest.raises(InputError, match="is no list of columns"):
+        split_names("a\nb")
+    assert split_names('"a\nb",c') == ["a\nb", "c"]

@@ -47,3 +47,11 @@ def test_tables_that_pandas_cannot_hold(tmp_path, table, message):
     arrow_parquet.write_table(table(pa), tmp_path / "t.parquet")
     with pytest.raises(InputError, match=message):
         read_parquet(tmp_path / "t.parquet")
+
+
+def test_bytes_that_are_no_text_are_damage(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"id": ["first", "second"]}).to_parquet(path, compression=None)
+    path.write_bytes(path.read_bytes().replace(b"second", b"sec\xffnd"))
+    with pytest.raises(InputError, match="damaged"):
+        read_parquet(path)

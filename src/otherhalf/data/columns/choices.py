@@ -14,7 +14,10 @@ def split_names(names: Sequence[str] | str) -> list[str]:
     """Return the names of a list, or of a text with commas between them; ``"a,b"`` in quotes is one name."""
     if not isinstance(names, str):
         return [str(name) for name in names]
-    parts = next(csv.reader([names], skipinitialspace=True), [])
+    try:
+        parts = next(csv.reader([names], skipinitialspace=True), [])
+    except csv.Error as error:
+        raise InputError(f'{names!r} is no list of columns ({error}): give name,name,"odd, name"') from error
     return [stripped for part in parts if (stripped := part.strip())]
 
 

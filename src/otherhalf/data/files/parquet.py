@@ -17,10 +17,14 @@ def read_parquet(path: Path) -> pd.DataFrame:
     from pyarrow import ArrowException, parquet
 
     try:
-        names = parquet.read_schema(path).names
+        schema = parquet.read_schema(path)
+        names = schema.names
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise InputError(f"{path} has two columns called {twice!r}: rename one")
+        texts = [field.name for field in schema if str(field.type).endswith(("string", "string_view"))]
+        if texts:  # pandas takes bytes that are no text as they are, and fails later
+            parquet.read_table(path, columns=texts).validate(full=True)
         cells = pd.read_parquet(path, engine="pyarrow")
     except InputError:
         raise
