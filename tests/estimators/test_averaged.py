@@ -185,7 +185,7 @@ def test_a_number_of_members(members):
 
 
 def test_wrong_settings_of_the_estimator():
-    with pytest.raises(InputError, match="hidden must be an integer ≥ 1, not 0"):
+    with pytest.raises(InputError, match="hidden must be an integer ≥ 1 and ≤ 100000, not 0"):
         AveragedClassifier(quick(hidden=0), 2).fit(GRAPH, PARTS)
     with pytest.raises(InputError, match="top-3 accuracy needs at least 4 classes"):
         AveragedClassifier(quick(metric="top_3"), 2).fit(GRAPH, PARTS)
