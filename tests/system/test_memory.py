@@ -165,3 +165,13 @@ def test_other_errors_are_others(error):
 
 def test_bytes_in_words():
     assert [memory.in_bytes(size) for size in (2e6, 999e6, 1.24e9)] == ["2 MB", "999 MB", "1.2 GB"]
+
+
+@pytest.mark.parametrize("kind", [ImportError, OSError])
+def test_a_library_that_a_limit_keeps_from_loading(monkeypatch, kind):
+    error = kind("libtorch_cpu.so: failed to map segment from shared object")
+    monkeypatch.setattr(memory, "_process_allowances", lambda: iter([memory.Room(1, "ulimit -v")]))
+    assert memory.out_of_memory(error)
+    assert not memory.out_of_memory(kind("No module named x"))
+    monkeypatch.setattr(memory, "_process_allowances", lambda: iter(()))
+    assert not memory.out_of_memory(error)

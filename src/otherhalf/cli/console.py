@@ -51,12 +51,12 @@ def run(app: typer.Typer) -> NoReturn:
             _leave(2, str(error))
         except BrokenPipeError:
             _leave_quietly()
-        except (MemoryError, RuntimeError, OSError, RunsFailed) as error:
+        except (MemoryError, RuntimeError, ImportError, OSError, RunsFailed) as error:
             from otherhalf.system.memory import memory_sentence, out_of_memory
 
             if out_of_memory(error):
                 _leave(2, memory_sentence(error))
-            if isinstance(error, RuntimeError):
+            if isinstance(error, RuntimeError | ImportError):
                 raise
             if isinstance(error, OSError) and error.errno in FULL_DISK:
                 _leave(2, f"{error}: free some space and start again")

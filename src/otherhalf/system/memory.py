@@ -68,7 +68,13 @@ def memory_sentence(error: BaseException) -> str:
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that memory could not be had; numpy's and pyarrow's are MemoryErrors."""
+    """Whether an error says that memory could not be had; numpy's and pyarrow's are MemoryErrors.
+
+    A compiled library that cannot be loaded is one too, if the process has a limit: the loader does not say
+    why.
+    """
+    if isinstance(error, ImportError | OSError) and "shared object" in str(error):
+        return any(True for _ in _process_allowances())
     if isinstance(error, RuntimeError):
         return any(words in str(error) for words in TORCH_SAYS)
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
