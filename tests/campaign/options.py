@@ -5,6 +5,7 @@ import io
 import os
 import random
 import re
+import signal
 import sys
 import tempfile
 import traceback
@@ -92,6 +93,7 @@ def call(words: list[str]) -> tuple[str, str]:
     """Call the program in this process; return the outcome and what is wrong with it."""
     out, err, before = io.StringIO(), io.StringIO(), (sys.argv, warnings.showwarning)
     sys.argv = ["otherhalf", *words]
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         with time_limit(SECONDS), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             main()
@@ -103,6 +105,8 @@ def call(words: list[str]) -> tuple[str, str]:
         return "traceback", traceback.format_exc()[-1500:]
     finally:
         sys.argv, warnings.showwarning = before
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
     lines = [line for line in err.getvalue().split("\n") if line]
     if any(CONTROL.search(line) for line in lines):
         return "traceback", f"control characters on the terminal: {err.getvalue()!r}"

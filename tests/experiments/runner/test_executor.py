@@ -229,6 +229,7 @@ def sleepers(folder, what="sleep", **environment):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # an ignored one would be inherited
     )
 
 
