@@ -12,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from otherhalf import BaselineClassifier, GOALClassifier, Graph, InputError, Split, split
 from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.errors import NotEnoughMemory
 from otherhalf.estimators import embedding_way
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.logistic import LogisticClassifier
@@ -19,6 +20,8 @@ from otherhalf.estimators.simple import PropagationClassifier
 from otherhalf.estimators.trees import TreesClassifier
 from otherhalf.nn import prepared
 from otherhalf.nn.ops import sparse
+from otherhalf.system import need
+from otherhalf.system.memory import Room
 from otherhalf.training.checkpoint import History
 
 EDGES = [[0, 1, 2], [1, 2, 3]]
@@ -271,19 +274,16 @@ def test_a_refit_is_weighted_too():
     assert heavy[NOISY_PARTS.test, 1].mean() > even[NOISY_PARTS.test, 1].mean() + 0.05
 
 
-@pytest.mark.parametrize(
-    "weights",
-    [
-        {code: 1.0 + code for code in range(12)},  # as text, 10 comes before 2
-        {np.int64(0): 2.0},
-        {0: 2.0, "1": 3.0},
-    ],
-    ids=["many", "numpy", "mixed"],
-)
-def test_weights_are_saved_whatever_names_classes(weights, tmp_path):
-    graph = contextual_sbm(num_nodes=120, num_classes=12, num_features=4, seed=0)
-    model = LogisticClassifier("own", class_weight=weights, steps=5).fit(graph, split(graph))
-    model.save(tmp_path)
-    loaded = LogisticClassifier.load(tmp_path)
-    assert np.array_equal(loaded.predict_proba(graph), model.predict_proba(graph))
-    assert loaded.class_weight == {str(name): weight for name, weight in weights.items()}
+# ---------------------------------------------------------------------- memory
+
+
+@pytest.mark.parametrize("model", [*QUICK.values(), PropagationClassifier()], ids=lambda m: type(m).__name__)
+def test_a_prediction_that_does_not_fit_is_refused_before_it_begins(model, monkeypatch):
+    fitted = clone(model).fit(TWO, PARTS)
+    larger = contextual_sbm(num_nodes=130, num_classes=2, num_features=4, homophily=0.2, seed=3)
+
+    monkeypatch.setattr(need, "room", lambda: Room(1000, "the machine"))
+    with pytest.raises(NotEnoughMemory, match=r"^the prediction needs about .* by the machine"):
+        fitted.predict_proba(larger)
+    monkeypatch.undo()
+    assert fitted.predict_proba(larger).shape == (130, 2)

@@ -9,6 +9,7 @@ import numpy as np
 import psutil
 import pytest
 
+from otherhalf.errors import NotEnoughMemory
 from otherhalf.system import memory
 
 GB = 1 << 30
@@ -167,11 +168,51 @@ def test_bytes_in_words():
     assert [memory.in_bytes(size) for size in (2e6, 999e6, 1.24e9)] == ["2 MB", "999 MB", "1.2 GB"]
 
 
+def tight(free):
+    limit = memory.RESOURCE_LIMITS["RLIMIT_AS"]
+    return memory.Room(free, limit.title), limit
+
+
 @pytest.mark.parametrize("kind", [ImportError, OSError])
 def test_a_library_that_a_limit_keeps_from_loading(monkeypatch, kind):
     error = kind("libtorch_cpu.so: failed to map segment from shared object")
-    monkeypatch.setattr(memory, "_process_allowances", lambda: iter([memory.Room(1, "ulimit -v")]))
+    monkeypatch.setattr(memory, "_process_allowances", lambda: iter([tight(1)]))
     assert memory.out_of_memory(error)
     assert not memory.out_of_memory(kind("No module named x"))
     monkeypatch.setattr(memory, "_process_allowances", lambda: iter(()))
     assert not memory.out_of_memory(error)
+
+
+def test_a_limit_that_is_too_small_for_the_libraries(monkeypatch):
+    needed = memory.RESOURCE_LIMITS["RLIMIT_AS"].libraries
+    monkeypatch.setattr(memory, "_process_allowances", lambda: iter([tight(needed)]))
+    memory.check_room_for_libraries()
+    monkeypatch.setattr(memory, "_process_allowances", lambda: iter([tight(needed - 1)]))
+    with pytest.raises(NotEnoughMemory, match=r"take about 1\.5 GB .* by .*ulimit -v\): raise that limit$"):
+        memory.check_room_for_libraries()
+
+
+LOADED = """
+import psutil
+before = psutil.Process().memory_info()
+import numba, pyarrow, sklearn.ensemble, torch
+after = psutil.Process().memory_info()
+print(after.vms - before.vms, after.data - before.data)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems count other things")
+def test_the_libraries_take_about_what_is_said():
+    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
+    for taken, limit in zip(map(int, done.stdout.split()), memory.RESOURCE_LIMITS.values(), strict=True):
+        assert limit.libraries / 2 < taken < limit.libraries
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
+@pytest.mark.parametrize("limit", ["v 300000", "v 900000", "d 200000"])
+def test_a_command_says_it_before_it_loads_them(limit):
+    command = f"ulimit -{limit}; exec {sys.executable} -m otherhalf diagnose csbm:nodes=50"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("otherhalf: the libraries of otherhalf alone take about")
+    assert done.stderr.count("\n") == 1

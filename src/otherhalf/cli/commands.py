@@ -29,6 +29,7 @@ from otherhalf.cli.predict import predict
 from otherhalf.cli.report import report, save_page
 from otherhalf.cli.tables import Page, check_page
 from otherhalf.errors import InputError
+from otherhalf.system.memory import check_room_for_libraries
 from otherhalf.system.process import keep_freed_memory
 from otherhalf.system.version import VERSION
 
@@ -54,6 +55,7 @@ def options(
     ] = False,
 ) -> None:
     """Learn the missing half of a graph and classify its nodes with both halves."""
+    check_room_for_libraries()
 
 
 @app.command()

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -11,12 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor, nn
 
 from otherhalf.data.entries import catalogue_name
-from otherhalf.data.reading import Reading, check_same_features
+from otherhalf.data.reading import check_same_features
 from otherhalf.errors import InputError
-from otherhalf.estimators import model_folder
 from otherhalf.estimators.feature_names import in_order_of
 from otherhalf.estimators.feature_range import check_range
 from otherhalf.estimators.fitted_on import FittedOn
@@ -25,20 +23,17 @@ from otherhalf.estimators.given import GraphLike, default_split, read_given
 from otherhalf.estimators.held_out import HeldOut
 from otherhalf.estimators.model_html import InNotebook
 from otherhalf.estimators.new_nodes import KnownNodes
-from otherhalf.estimators.settings import check_settings
+from otherhalf.estimators.saved import SavedModel
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.inputs import Scaling, check_scaling
 from otherhalf.nn.memory import Sizes, input_parts
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.device import usable_device
-from otherhalf.system.fields import from_dict, json_number, to_dict
+from otherhalf.system.fields import json_number, to_dict
 from otherhalf.system.need import Need, Stage
-from otherhalf.system.paths import user_path
 from otherhalf.system.probabilities import check_probabilities
-from otherhalf.system.typed import typed
 from otherhalf.system.version import VERSION
-from otherhalf.training.checkpoint import History
 from otherhalf.training.class_weights import by_name, weights_of
 from otherhalf.training.loop import Monitor, OnStep
 from otherhalf.training.metric_choice import AUTO, MetricChoice, choose_metric
@@ -46,7 +41,7 @@ from otherhalf.training.metrics import check_metric
 from otherhalf.training.supervised import Supervision, check_trainable
 
 
-class NodeClassifier(FromProbabilities, FittedOn, InNotebook, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
+class NodeClassifier(FromProbabilities, FittedOn, SavedModel, InNotebook, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A scikit-learn classifier of nodes, with a graph in place of X.
 
     After ``fit``: ``classes_``, ``settings_``, ``history_`` (losses and validation scores by stage),
@@ -55,18 +50,13 @@ class NodeClassifier(FromProbabilities, FittedOn, InNotebook, ClassifierMixin, B
     ``n_features_in_`` and, if the features have names, ``feature_names_in_``.
     """
 
-    settings_type: ClassVar[type]
     identity: ClassVar[tuple[str, ...]] = ("seed", "device", "metric")
     """Arguments other than the settings that decide a fit."""
 
     seed: int
     device: str
 
-    settings_: Any
-    history_: dict[str, History]
-    seconds_: dict[str, float]
     _awaited: tuple[IntArray, IntArray] | None = None  # validation nodes and codes, until they are predicted
-    _scaling: Scaling
     _cache: tuple[Graph, PreparedGraph, IntArray] | None = None  # the last graph, made ready
 
     def _store(self, arguments: dict[str, Any]) -> None:
@@ -96,10 +86,6 @@ class NodeClassifier(FromProbabilities, FittedOn, InNotebook, ClassifierMixin, B
     def _probabilities(self, prepared: PreparedGraph) -> FloatArray:
         """Return the ``[N, C]`` class probabilities of a graph whose known nodes come first."""
 
-    @abstractmethod
-    def _parts(self) -> dict[str, nn.Module]:
-        """Return the trained modules by their names in the model folder."""
-
     def check_fit(self, graph: Graph, split: Split) -> Any:
         """Raise InputError if this fit cannot be done, or needs too much memory; return its settings."""
         settings = self.resolved_settings(catalogue_name(graph))
@@ -121,20 +107,13 @@ class NodeClassifier(FromProbabilities, FittedOn, InNotebook, ClassifierMixin, B
         """Return the memory that a fit needs; that of a model which reads features and edges and no more."""
         return Need((Stage("the inputs", input_parts(sizes)),))
 
+    def prediction_need(self, graph: Graph) -> Need:
+        """Return the memory that a prediction needs at least, in addition to the graph."""
+        return Need((Stage("the inputs", input_parts(Sizes.of(graph, 0))),), "the prediction")
+
     def choose_metric(self, graph: Graph, split: Split) -> MetricChoice:
         """Return the metric of a fit; ``auto`` chooses it by the labels."""
         return choose_metric(self.metric, graph.num_classes, graph.y[split.train], graph.y[split.val])
-
-    def _description(self) -> dict[str, Any]:
-        """Return what the model folder's JSON holds in addition to what every estimator writes."""
-        return {}
-
-    def _tensors(self) -> dict[str, Tensor]:
-        """Return tensors to save in addition to the weights."""
-        return {}
-
-    def _restore(self, description: dict[str, Any], tensors: dict[str, Tensor]) -> None:
-        """Set what :meth:`_description` and :meth:`_tensors` wrote, and make the untrained modules."""
 
     # ------------------------------------------------------------------ learning
 
@@ -224,6 +203,7 @@ class NodeClassifier(FromProbabilities, FittedOn, InNotebook, ClassifierMixin, B
             ordered, order = self._known.known_first(in_order_of(self._feature_names, graph))
             num_known = self._known.count
             check_range(ordered, self._scaling, num_known)
+            self.prediction_need(ordered).check()
             prepared = PreparedGraph(ordered, self._scaling, num_known=num_known, device=device)
             self._cache = (graph, prepared, order)
         return self._cache[1:]
@@ -250,65 +230,6 @@ class NodeClassifier(FromProbabilities, FittedOn, InNotebook, ClassifierMixin, B
         """Keep what the validation nodes say of the fitted graph, before another graph takes its place."""
         if self._awaited is not None and self._cache is not None:
             self.predict_proba(self._cache[0])
-
-    # ------------------------------------------------------------------ files
-
-    def save(self, path: str | Path) -> None:
-        """Write the fitted model to a folder: JSON and safetensors, never a pickle."""
-        check_is_fitted(self, "classes_")
-        self._keep_held_out()
-        content = {
-            "parameters": self._parameters(),
-            "settings": to_dict(self.settings_),
-            "classes": self.classes_.tolist(),
-            "known": self._known.to_dict(),
-            "scaling": self._scaling.kind,
-            "history": {stage: vars(history) for stage, history in self.history_.items()},
-            "seconds": self.seconds_,
-            "metric_choice": vars(self.metric_choice_),
-            "held_out": self._held_out and self._held_out.to_dict(),
-            "reading": self.reading_ and self.reading_.to_dict(),
-            **self._description(),
-        }
-        tensors = self._tensors() | self._scaling.tensors()
-        tensors |= {} if self._held_out is None else self._held_out.tensors()
-        tensors |= {} if self.reading_ is None else self.reading_.tensors()
-        for name, module in self._parts().items():
-            tensors |= {f"{name}/{key}": value for key, value in module.state_dict().items()}
-        model_folder.write_folder(user_path(path), type(self).__name__, content, tensors)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a model written by :meth:`save`; raise InputError if a file was altered or cut short."""
-        folder = user_path(path)
-        description, tensors = model_folder.read_folder(folder, cls.__name__)
-        with model_folder.damage_refused(folder, cls.__name__):
-            model = cls._described(description, tensors)
-            for name, module in model._parts().items():
-                model_folder.load_weights(module, name, tensors, folder)
-        return model
-
-    @classmethod
-    def _described(cls, description: dict[str, Any], tensors: dict[str, Tensor]) -> Self:
-        """Return the model of a folder, with untrained modules."""
-        given = {name: value for name, value in description["parameters"].items() if value is not None}
-        model = cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in given.items()})
-        model.settings_ = from_dict(cls.settings_type, description["settings"])
-        check_settings(model.settings_)
-        model.classes_ = model_folder.read_classes(description["classes"])
-        history = description["history"]
-        if "losses" in history:  # a baseline's, written before every stage had a name
-            history = {"classifier": history}
-        model.history_ = {stage: History.from_dict(values) for stage, values in history.items()}
-        model.seconds_ = {str(stage): float(value) for stage, value in description["seconds"].items()}
-        asked = MetricChoice(model.metric, "")  # all that older versions wrote
-        model.metric_choice_ = typed(MetricChoice, description.get("metric_choice", vars(asked)))
-        model._held_out = HeldOut.restore(description.get("held_out"), tensors)
-        model.reading_ = Reading.from_parts(description.get("reading"), tensors)
-        model._known = KnownNodes.from_dict(description["known"])
-        model._scaling = Scaling.from_tensors(description["scaling"], tensors)
-        model._restore(description, tensors)
-        return model
 
     def _parameters(self) -> dict[str, Any]:
         """Return the arguments as JSON can have them: its names are text."""

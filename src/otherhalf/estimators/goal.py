@@ -19,11 +19,11 @@ from otherhalf.estimators.ensemble import LeaderboardRow
 from otherhalf.estimators.estimate import Estimate, estimate_fit
 from otherhalf.estimators.given import GraphLike, as_graph, default_split
 from otherhalf.estimators.kernel_way import KernelWay, fit_kernel_way
-from otherhalf.estimators.memory import goal_need
+from otherhalf.estimators.memory import goal_need, goal_prediction_need
 from otherhalf.estimators.presets import OVERRIDES, default_follow, preset_settings, with_overrides
 from otherhalf.estimators.settings import Settings, check_settings
 from otherhalf.estimators.way import Way
-from otherhalf.graph import Split
+from otherhalf.graph import Graph, Split
 from otherhalf.nn.memory import Sizes
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
@@ -165,6 +165,10 @@ class GOALClassifier(NodeClassifier):
 
     def _need(self, sizes: Sizes, settings: Settings) -> Need:
         return goal_need(sizes, settings)
+
+    def prediction_need(self, graph: Graph) -> Need:
+        """Return the memory that a prediction needs at least, in addition to the graph."""
+        return goal_prediction_need(Sizes.of(graph, 0), self.settings_)
 
     def estimate(self, graph: GraphLike, split: Split | None = None) -> Estimate:
         """Return about how long a fit takes on this computer, and how much memory it needs.

@@ -1,4 +1,4 @@
-"""The memory of a fit of each estimator: the stages of an ensemble, trees on a table, label propagation."""
+"""The memory of fits and predictions: the stages of an ensemble, trees on a table, label propagation."""
 
 from __future__ import annotations
 
@@ -57,6 +57,18 @@ def goal_need(sizes: Sizes, settings: Settings) -> Need:
     if settings.method == "embedding":
         return Need(tuple(embedding_stages(sizes, settings.complement, settings.goal.architecture)))
     return Need(tuple(_ensemble_stages(sizes, settings)))
+
+
+def goal_prediction_need(sizes: Sizes, settings: Settings) -> Need:
+    """Return what a GOALClassifier needs at least for a prediction: the inputs, the half, the table."""
+    if settings.method == "embedding":
+        k = max(settings.complement.k_homophily, settings.complement.k_heterophily)
+        parts = *input_parts(sizes), half_part(sizes, 2 * k)
+    else:
+        table = _table_parts(sizes, own=False) if settings.ensemble.trees else input_parts(sizes)
+        half = settings.ensemble.half != "none"
+        parts = (*table, half_part(sizes, settings.kernel.k)) if half else table
+    return Need((Stage("the inputs", parts),), "the prediction")
 
 
 def extra_trees_stage(

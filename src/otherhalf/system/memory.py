@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import psutil
 
+from otherhalf.errors import NotEnoughMemory
+
 CGROUP_MOUNT = Path("/sys/fs/cgroup")
 OWN_CGROUPS = Path("/proc/self/cgroup")
 
@@ -17,11 +19,26 @@ OWN_CGROUPS = Path("/proc/self/cgroup")
 _V2 = ("memory.max", "memory.current", "inactive_file")
 _V1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 
+
+class ResourceLimit(NamedTuple):
+    """A limit of a process.
+
+    Attributes:
+        counted: What of psutil's memory counts against it.
+        title: Its name for users.
+        libraries: Bytes of it that torch, scikit-learn, numba and pyarrow take, rounded up (1.28 and 0.44 GB
+            on x86-64).
+    """
+
+    counted: str
+    title: str
+    libraries: int
+
+
 RESOURCE_LIMITS = {
-    "RLIMIT_AS": ("vms", "the limit of this process (ulimit -v)"),
-    "RLIMIT_DATA": ("data", "the limit of this process (ulimit -d)"),
+    "RLIMIT_AS": ResourceLimit("vms", "the limit of this process (ulimit -v)", 1_500_000_000),
+    "RLIMIT_DATA": ResourceLimit("data", "the limit of this process (ulimit -d)", 500_000_000),
 }
-"""Limits of a process, what of psutil's memory counts against each, and their names for users."""
 
 TORCH_SAYS = ("allocate memory", "not enough memory", "out of memory", "bad_alloc")
 """What torch's errors say where memory is used up: they are RuntimeErrors."""
@@ -48,8 +65,22 @@ def room() -> Room:
     """
     machine = Room(int(psutil.virtual_memory().available), "the machine")
     groups = (Room(free, "the limit of the container or job (cgroup)") for free in _cgroup_allowances())
-    free, limit = min([machine, *groups, *_process_allowances()], key=lambda each: each.free)
+    own = (allowance for allowance, _ in _process_allowances())
+    free, limit = min([machine, *groups, *own], key=lambda each: each.free)
     return Room(max(0, free), limit)
+
+
+def check_room_for_libraries() -> None:
+    """Raise NotEnoughMemory if a limit of this process is too small for the compiled libraries.
+
+    Call it before they are imported: they end the process, or wait for ever, where they get no memory.
+    """
+    for allowance, limit in _process_allowances():
+        if allowance.free < limit.libraries:
+            raise NotEnoughMemory(
+                f"the libraries of otherhalf alone take about {in_bytes(limit.libraries)} and "
+                f"{in_bytes(max(0, allowance.free))} are free, by {limit.title}: raise that limit"
+            )
 
 
 def in_bytes(size: float) -> str:
@@ -80,17 +111,17 @@ def out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
 
 
-def _process_allowances() -> Iterator[Room]:
-    """Yield what each limit of this process leaves."""
+def _process_allowances() -> Iterator[tuple[Room, ResourceLimit]]:
+    """Yield what each limit of this process leaves, and the limit."""
     try:
         import resource
     except ImportError:  # Windows
         return
     used = psutil.Process().memory_info()
-    for name, (field, title) in RESOURCE_LIMITS.items():
-        limit = resource.getrlimit(getattr(resource, name))[0]
-        if limit != resource.RLIM_INFINITY and hasattr(used, field):
-            yield Room(limit - int(getattr(used, field)), title)
+    for name, limit in RESOURCE_LIMITS.items():
+        most = resource.getrlimit(getattr(resource, name))[0]
+        if most != resource.RLIM_INFINITY and hasattr(used, limit.counted):
+            yield Room(most - int(getattr(used, limit.counted)), limit.title), limit
 
 
 def _cgroup_allowances() -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""The memory that a fit needs, in named parts, and the sentence for one that needs too much."""
+"""The memory that a fit or a prediction needs, in named parts, and the sentence where it is too much."""
 
 from __future__ import annotations
 
@@ -48,9 +48,15 @@ class Stage:
 
 @dataclass(frozen=True)
 class Need:
-    """What a fit needs in addition to the graph. Its stages follow each other: the largest decides."""
+    """What a fit needs in addition to the graph. Its stages follow each other: the largest decides.
+
+    Attributes:
+        stages: The stages.
+        work: What needs it: a fit, or a prediction.
+    """
 
     stages: tuple[Stage, ...]
+    work: str = "the fit"
 
     @property
     def largest(self) -> Stage:
@@ -70,6 +76,6 @@ class Need:
         left, part = room(), stage.largest
         if stage.size > left.free:
             raise NotEnoughMemory(
-                f"the fit needs about {in_bytes(stage.size)} and {in_bytes(left.free)} are free, by "
+                f"{self.work} needs about {in_bytes(stage.size)} and {in_bytes(left.free)} are free, by "
                 f"{left.limit}; most, {in_bytes(part.size)}, is for {part.name} in {stage.name}: {part.fix}"
             )
