@@ -1,118 +1,17 @@
 """The command line: one JSON object or one sentence, and the status that says which."""
 
-import importlib
 import json
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from tests.cli.calls import CSBM, KNOWN, answer, refused, tables
 
-from otherhalf.data.synthetic import contextual_sbm
-from otherhalf.estimators.estimate import Estimate
-from otherhalf.estimators.presets import preset_settings
-from otherhalf.graph import Graph
-from otherhalf.report.stored import read_content
 from otherhalf.system.version import VERSION
-from otherhalf.training.loop import TrainingSettings
-
-CSBM = "csbm:nodes=120,classes=3,features=6,homophily=0.1,signal=3"
-SBM = contextual_sbm(num_nodes=180, num_classes=3, num_features=6, homophily=0.1, signal=5.0, seed=7)
-KNOWN = 150
-NAMES = np.array(["ant", "bee", "cat"])
-
-
-@pytest.fixture
-def brief(monkeypatch):
-    """Train for a few epochs only, where what is learned does not matter."""
-
-    def few_epochs(preset, name, **options):
-        settings = preset_settings(preset, name, **options)
-        few = TrainingSettings(epochs=4)
-        encoder = replace(settings.complement.encoder, training=few)
-        head = replace(settings.complement.head, training=few)
-        return replace(
-            settings,
-            complement=replace(settings.complement, encoder=encoder, head=head),
-            goal=replace(settings.goal, training=few),
-            kernel=replace(settings.kernel, nodes=60, steps=2),
-            ensemble=replace(settings.ensemble, folds=1, plain=1, candidates=("GCN",)),
-        )
-
-    for module in ("otherhalf.estimators.goal", "otherhalf.estimators.find"):
-        monkeypatch.setattr(importlib.import_module(module), "preset_settings", few_epochs)
-
-
-def answer(outcome):
-    """The one JSON object, which has to be all of standard output."""
-    status, out, err = outcome
-    assert status == 0, err
-    assert err == ""
-    assert out.count("\n") == 1
-    result = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
-    assert isinstance(result, dict)
-    return result
-
-
-def refused(outcome, *fragments):
-    """The one sentence, which has to be all that is printed."""
-    status, out, err = outcome
-    assert status == 2, err
-    assert out == ""
-    assert err.startswith("otherhalf: ")
-    assert err.count("\n") == 1
-    for fragment in fragments:
-        assert fragment in err
-
-
-def tables(folder, graph=SBM, nodes=KNOWN, order=None):
-    """The first nodes of a graph as two tables with text for ids and classes; some labels are left out."""
-    folder.mkdir(exist_ok=True)
-    ids = np.array([f"n-{index}" for index in range(graph.num_nodes)])
-    frame = pd.DataFrame(graph.x, columns=[f"x{c}" for c in range(graph.num_features)])
-    frame.insert(0, "id", ids)
-    frame["label"] = NAMES[graph.y]
-    frame.loc[frame.index % 10 == 3, "label"] = ""
-    frame = frame[:nodes]
-    edges = graph.edges[:, (graph.edges < nodes).all(axis=0)]
-    (frame if order is None else frame.iloc[order]).to_csv(folder / "nodes.csv", index=False)
-    pd.DataFrame(ids[edges.T], columns=["source", "target"]).to_csv(folder / "edges.csv", index=False)
-    return f"{folder}/nodes.csv,{folder}/edges.csv"
 
 
 class TestJson:
-    def test_diagnose(self, run):
-        result = answer(run("diagnose", CSBM, "--json"))
-        keys = "name nodes edges classes features ks ks_std threshold tendency"
-        assert set(keys.split()) <= set(result)
-        assert {"edge_homophily", "adjusted_homophily", "label_informativeness"} <= set(result)
-        assert (result["nodes"], result["edges"], result["classes"]) == (120, 600, 3)
-        assert result["edge_homophily"] == pytest.approx(0.1)
-        assert (result["scaling"], result["doubt"]) == ("standard", "")
-        assert 0 < result["separation"] < 1
-        assert {way: score["nodes"] for way, score in result["simple"].items()} == {
-            "majority": 120,
-            "neighbours": 120,
-            "features": 120,
-        }
-        audit = result["duplicates"]
-        assert (audit["split"], audit["seed"], audit["test_nodes"]) == ("uniform", 0, 24)
-        assert set(audit["kinds"]) == {"neighbours", "features", "neighbours_and_features"}
-        assert audit["kinds"]["features"]["accuracy"] == audit["majority_accuracy"]  # no two are equal
-
-    def test_diagnose_on_another_split(self, run):
-        audit = answer(run("diagnose", CSBM, "--json", "--split", "quota", "--seed", 3))["duplicates"]
-        assert (audit["split"], audit["seed"]) == ("quota", 3)
-
-    def test_diagnose_without_labels(self, run, tmp_path):
-        graph = replace(SBM, y=np.full(SBM.num_nodes, -1))
-        graph.to_npz(tmp_path / "plain.npz")
-        audit = answer(run("diagnose", tmp_path / "plain.npz", "--json"))["duplicates"]
-        assert audit["split"] is None
-        assert audit["kinds"]["features"] == {"groups": 0, "nodes": 0}
-        refused(run("diagnose", tmp_path / "plain.npz", "--split", "uniform"), "a split needs some")
-
     @pytest.mark.usefixtures("brief")
     def test_complement(self, run, tmp_path):
         result = answer(run("complement", CSBM, "--json", "--out", tmp_path / "new" / "half.npz"))
@@ -123,28 +22,6 @@ class TestJson:
             assert str(half["kind"]) == result["kind"]
 
     @pytest.mark.usefixtures("brief")
-    @pytest.mark.parametrize("seconds", [20, 250, 700])
-    def test_a_long_fit_is_announced(self, run, monkeypatch, seconds):
-        said = Estimate(seconds, 3 * seconds, 2_000_000_000, 120, 580)
-        quick = Estimate(50, 60, 1_000_000_000, 120, 580)
-        monkeypatch.setattr(
-            "otherhalf.estimators.goal.estimate_fit",
-            lambda graph, split, settings: said if settings.ensemble.trees else quick,
-        )
-        status, out, err = run("fit", CSBM, "--json")
-        assert status == 0
-        assert json.loads(out)["estimate"] == said.to_dict()
-        lines = {20: 0, 250: 1, 700: 2}[seconds]
-        assert (
-            err.splitlines()
-            == [
-                f"otherhalf: {said}.",
-                "otherhalf: With --fast it would be about 50 seconds (at worst 60 seconds), with fewer and "
-                "simpler models.",
-            ][:lines]
-        )
-
-    @pytest.mark.usefixtures("brief")
     @pytest.mark.parametrize("name", ["half.csv", "half.parquet", "half.graphml"])
     def test_complement_with_ids(self, run, tmp_path, name):
         result = answer(run("complement", CSBM, "--json", "--out", tmp_path / name))
@@ -152,41 +29,6 @@ class TestJson:
         assert (status, err) == (0, "")
         assert f"{result['rows']:,} rows written to {tmp_path / name}." in out
         assert result["rows"] >= result["edges"] > 0
-
-    @pytest.mark.usefixtures("brief")
-    def test_fit(self, run):
-        result = answer(run("fit", CSBM, "--json", "--seed", 2, "--split", "quota", "--preset", "paper"))
-        keys = "val_accuracy test_accuracy seconds epochs peak_memory_mb coefficients"
-        assert set(keys.split()) <= set(result)
-        assert set(result["seconds"]) == {"diagnose", "complement", "train", "total"}
-        assert all(set(layer) == {"alpha", "beta", "gamma", "delta"} for layer in result["coefficients"])
-        assert (result["seed"], result["split"], result["preset"]) == (2, "quota", "paper")
-        assert result["epochs"] == 4
-        assert set(result["metrics"]) == set(result["majority"]) == {"val", "test"}
-        assert result["metrics"]["test"]["accuracy"] == result["test_accuracy"]
-        assert result["metrics"]["val"]["accuracy"] == result["val_accuracy"]
-        assert result["metrics"]["test"]["top_3"] is None
-        assert result["simple"] == []  # the preset paper is the embedding
-
-    @pytest.mark.usefixtures("brief")
-    def test_fit_has_simple_models_beside_it(self, run):
-        result = answer(run("fit", CSBM, "--json"))
-        assert [row["model"] for row in result["simple"]][:2] == ["majority", "propagation"]
-        assert answer(run("fit", CSBM, "--json", "--no-simple"))["simple"] == []
-        assert answer(run("fit", CSBM, "--json", "--fast"))["simple"] == []
-        assert (result["metric"], result["threshold"]) == ("accuracy", None)
-        assert result["metric_reason"] == "The metric is accuracy, because there are 3 classes."
-        test = result["evaluation"]["test"]
-        assert [row["class"] for row in test["per_class"]] == [0, 1, 2]
-        assert sum(map(sum, test["confusion"])) == test["nodes"]
-
-    @pytest.mark.usefixtures("brief")
-    def test_fit_by_another_metric(self, run):
-        result = answer(run("fit", CSBM, "--json", "--metric", "macro_f1"))
-        assert (result["metric"], result["metric_reason"]) == (
-            "macro_f1",
-            "The metric is macro F1, as asked for.",
-        )
 
     @pytest.mark.usefixtures("brief")
     def test_predict(self, run, tmp_path):
@@ -209,37 +51,11 @@ class TestJson:
 
 
 class TestText:
-    def test_diagnose(self, run):
-        status, out, err = run("diagnose", CSBM)
-        assert (status, err) == (0, "")
-        assert "120 nodes, 600 undirected edges, 6 features and 3 classes" in out
-        assert "By default fit follows the labels: the homophilic half is missing." in out
-        assert out.count("\n") == 4  # nothing to warn of
-
-    def test_diagnose_warns_where_identical_nodes_give_the_labels_away(self, run, tmp_path):
-        hub = np.arange(60) % 2  # two hubs, and leaves that have the class of theirs
-        x = np.random.default_rng(0).normal(size=(62, 3))
-        Graph(edges=[hub, np.arange(2, 62)], x=x, y=[0, 1, *hub]).to_npz(tmp_path / "leaves.npz")
-        status, out, err = run("diagnose", tmp_path / "leaves.npz")
-        assert (status, err) == (0, "")
-        warning = out.splitlines()[-1]
-        assert warning.startswith("60 of 62 nodes have the same neighbours as another node; ")
-        assert "(uniform split, seed 0) can be answered" in warning
-
     @pytest.mark.usefixtures("brief")
-    def test_complement_and_fit(self, run, tmp_path):
+    def test_complement(self, run):
         status, out, err = run("complement", CSBM)
         assert (status, err) == (0, "")
         assert "give --out half.csv to keep it" in out
-        status, out, err = run("fit", CSBM, "--out", tmp_path)
-        assert (status, err) == (0, "")
-        assert f"{tmp_path} has the model, result.json, predictions.csv, report.json and half.csv (" in out
-        result = json.loads((tmp_path / "result.json").read_text())
-        assert read_content(tmp_path)["made"]["run"] == result["run"]
-        assert "The metric is accuracy, because there are 3 classes.\n" in out
-        assert "On 24 test nodes:\n" in out
-        assert "majority class" in out
-        assert "true \\ predicted" in out
 
     def test_version(self, run):
         assert run("--version") == (0, f"otherhalf {VERSION}\n", "")
@@ -265,37 +81,6 @@ class TestText:
 
 
 class TestOwnTables:
-    def test_from_tables_to_predictions_of_new_nodes(self, run, tmp_path):
-        data = tables(tmp_path / "then")
-        result = answer(run("fit", data, "--out", tmp_path / "model", "--json"))
-        assert result["test_accuracy"] > 0.8  # chance would give 1/3
-        found = pd.read_csv(tmp_path / "model" / "predictions.csv")
-        assert found["id"].tolist() == [f"n-{index}" for index in range(KNOWN)]
-        assert set(found["prediction"]) == set(NAMES)
-        assert {"p_ant", "p_bee", "p_cat"} <= set(found.columns)
-        unlabelled = np.arange(KNOWN) % 10 == 3
-        assert np.mean(found["prediction"][unlabelled] == NAMES[SBM.y[:KNOWN]][unlabelled]) > 0.8
-
-        order = np.random.default_rng(1).permutation(SBM.num_nodes)
-        grown = tables(tmp_path / "now", nodes=SBM.num_nodes, order=order)
-        result = answer(
-            run(
-                "predict",
-                tmp_path / "model",
-                grown,
-                "--nodes",
-                "all",
-                "--out",
-                tmp_path / "now.csv",
-                "--json",
-            )
-        )
-        assert (result["nodes"], result["new_nodes"]) == (180, 30)
-        now = pd.read_csv(tmp_path / "now.csv")
-        assert now["id"].tolist() == [f"n-{index}" for index in order]
-        new = order >= KNOWN
-        assert np.mean(now["prediction"][new] == NAMES[SBM.y[order]][new]) > 0.8
-
     @pytest.mark.usefixtures("brief")
     def test_predict_reads_columns_of_every_kind_as_the_fit_did(self, run, tmp_path):
         """No column needs to be named again; other gaps, values and orders of columns are no hindrance."""
@@ -334,17 +119,6 @@ class TestOwnTables:
         )
         nodes.to_csv(tmp_path / "nodes.csv", index=False)
         refused(run(*predict, "--out", out, "--exclude", "city"), "exclude cannot be said anew")
-
-    @pytest.mark.usefixtures("brief")
-    def test_tables_without_features_and_with_gaps_are_fitted(self, run, tmp_path):
-        data = tables(tmp_path)
-        nodes = pd.read_csv(tmp_path / "nodes.csv")
-        nodes[["id", "label"]].to_csv(tmp_path / "nodes.csv", index=False)
-        status, _, err = run("fit", data)
-        assert status == 0
-        assert "has no column for the features: edges, and labels of other nodes, decide alone" in err
-        nodes.assign(x1=[np.nan, np.inf, *nodes["x1"][2:]]).to_csv(tmp_path / "nodes.csv", index=False)
-        assert run("fit", data)[0] == 0
 
     @pytest.mark.usefixtures("brief")
     def test_predict_refuses_graphs_that_are_not_the_fitted_one_grown(self, run, tmp_path):
@@ -461,14 +235,6 @@ class TestWrongInput:
         (tmp_path / "edges.csv").write_text("")
         refused(run("diagnose", f"{tmp_path}/nodes.csv,{tmp_path}/edges.csv"), "nodes.csv is empty")
 
-    def test_number_of_the_fixed_split(self, run, tmp_path):
-        graph = contextual_sbm(num_nodes=60, num_classes=2, homophily=0.2)
-        from otherhalf import split
-
-        replace(graph, fixed_splits=(split(graph), split(graph, seed=1))).to_npz(tmp_path / "g.npz")
-        wrong = run("fit", tmp_path / "g.npz", "--split", "fixed", "--seed", "2")
-        refused(wrong, "has 2 fixed split(s), so there is no number 2: give a seed from 0 to 1")
-
     @pytest.mark.usefixtures("brief")
     def test_places_that_cannot_be_written(self, run, tmp_path):
         file = tmp_path / "file"
@@ -479,14 +245,6 @@ class TestWrongInput:
         refused(run("predict", tmp_path / "model", CSBM, "--out", file / "p.csv"), "file is no folder")
         refused(run("predict", tmp_path / "model", CSBM, "--out", tmp_path / "p.xlsx"), "neither CSV nor")
         assert file.read_text() == "precious"
-
-    @pytest.mark.usefixtures("brief")
-    def test_resume_with_something_else(self, run, tmp_path):
-        first = answer(run("fit", CSBM, "--out", tmp_path, "--json"))
-        again = ("--out", tmp_path, "--resume", "--json")
-        assert answer(run("fit", CSBM, *again)) == first
-        refused(run("fit", CSBM, *again, "--seed", 1), "holds a finished fit of other data")
-        refused(run("fit", f"{CSBM},seed=1", *again), "holds a finished fit of other data")
 
     def test_a_damaged_model(self, run, tmp_path, brief):
         answer(run("fit", CSBM, "--out", tmp_path, "--json"))
@@ -524,35 +282,6 @@ class TestAnythingElse:
         assert status == 2
         assert sentence in err
         assert err.count("\n") == 1
-
-
-PAPER = {  # Section 4.1 of the paper
-    "cora": "homophily",
-    "citeseer": "homophily",
-    "pubmed": "homophily",
-    "amazon_computers": "homophily",
-    "amazon_photo": "homophily",
-    "chameleon": "heterophily",
-    "squirrel": "heterophily",
-    "actor": "heterophily",
-}
-
-
-class TestRealData:
-    @pytest.mark.parametrize("name", PAPER)
-    def test_the_verdicts_of_the_paper(self, data_dir, run, name):
-        result = answer(run("diagnose", name, "--json"))
-        assert result["name"] == name
-        assert result["tendency"] == PAPER[name]
-
-    def test_fit_cora(self, data_dir, run, tmp_path):
-        status, out, err = run("fit", "cora", "--json", "--out", tmp_path)
-        assert err.startswith("otherhalf: About ")  # it is announced, and nothing else is said
-        result = answer((status, out, "".join(err.splitlines(keepends=True)[1:])))
-        # The paper's GOAL reaches 88.75; a plain MLP stays at about 75.
-        assert 0.84 < result["test_accuracy"] < 0.95
-        assert result["missing_half"] == "heterophily"
-        assert len((tmp_path / "predictions.csv").read_text().splitlines()) == 2708 + 1
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What the command line says beside its result: one line for an error, notes, progress on a terminal."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import typer
 
 from otherhalf.cli import console
 from otherhalf.cli.signals import STOPPED, Stopped
-from otherhalf.errors import InputError, RunsFailed
+from otherhalf.errors import InputError, RunsFailed, printable
 
 CSBM = "csbm:nodes=120,classes=3,features=6,homophily=0.1,signal=3"
 FULL = "otherhalf: [Errno 28] No space left on device: free some space and start again\n"
@@ -106,45 +107,24 @@ def test_a_full_disk(run, monkeypatch):
     assert run("diagnose", CSBM) == (2, "", FULL)
 
 
-def test_progress_is_for_terminals(monkeypatch):
-    with console.progress() as on_step:
-        assert on_step is None
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with console.progress() as on_step:
-        on_step("head", 1, 4)
-        on_step("head", 4, 4)
-
-
-def test_bars_have_words_and_end_full_where_a_training_stops_early(monkeypatch):
-    from rich import progress
-
-    made = []
-
-    class Seen(progress.Progress):
-        def __init__(self, *arguments, **options):
-            super().__init__(*arguments, **options)
-            made.append(self)
-
-    monkeypatch.setattr(progress, "Progress", Seen)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with console.progress() as on_step:
-        (bars,) = made
-        on_step("race-appnp-0", 3, 100)
-        assert [(task.description, task.percentage) for task in bars.tasks] == [("trying APPNP", 3.0)]
-        on_step("member-goal-0", 20, 200)
-        assert [task.percentage for task in bars.tasks] == [100.0, 10.0]
-        on_step("member-goal-0", 30, 200)
-        for number in range(console.BARS):
-            on_step(f"race-{number}-0", 1, 2)
-        assert [task.visible for task in bars.tasks] == [False, False, *[True] * console.BARS]
-    assert [task.percentage for task in bars.tasks] == [100.0] * (2 + console.BARS)
-
-
 def test_the_command_can_be_typed_again(monkeypatch):
     monkeypatch.setattr(
         sys, "argv", ["/somewhere/__main__.py", "fit", "my nodes.csv,edges.csv", "--out", "run"]
     )
     assert console.command_line() == "otherhalf fit 'my nodes.csv,edges.csv' --out run"
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize(
+    "word", ["plain", "my nodes.csv", "it's", "$HOME", "a\nb", "\x1b[2J'\\", "\u2028é", "\udcff,x"]
+)
+def test_any_word_can_be_typed_again(word):
+    command = console.typed(["fit", word])
+    assert command.startswith("otherhalf fit ")
+    assert command == printable(command)  # nothing in it can change the terminal
+    script = command.replace("otherhalf fit ", "printf %s ", 1)
+    done = subprocess.run(["bash", "-c", script], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"})
+    assert done.stdout == os.fsencode(word)
 
 
 def command(*words, **options):

@@ -6,8 +6,9 @@ import pytest
 from tests.report.fits import fitted, graph, parts, reported
 
 from otherhalf import BaselineClassifier
+from otherhalf.diagnosis.plain_words import EITHER, LIKE, UNLIKE
 from otherhalf.report.reported import Reported
-from otherhalf.report.tendency import ADVICE, EITHER, LIKE, UNLIKE, meaning, sentence, verdict
+from otherhalf.report.tendency import ADVICE, meaning, verdict
 
 BASE = fitted().diagnosis_
 
@@ -16,22 +17,9 @@ BASE = fitted().diagnosis_
     ("label_tendency", "adjusted", "words"),
     [("homophily", 0.7, LIKE), ("heterophily", 0.05, EITHER), ("heterophily", -0.3, UNLIKE)],
 )
-def test_one_sentence(label_tendency, adjusted, words):
-    diagnosis = replace(
-        BASE, label_tendency=label_tendency, adjusted_homophily=adjusted, edge_homophily=0.412
-    )
-    near = ", which is near chance" if words == EITHER else ""
-    assert sentence(diagnosis, "Cora") == (
-        f"Cora {words}: 41% of the edges with known labels are within a class{near}."
-    )
+def test_the_advice_follows_the_labels(label_tendency, adjusted, words):
+    diagnosis = replace(BASE, label_tendency=label_tendency, adjusted_homophily=adjusted)
     assert ADVICE[words] in meaning(diagnosis, None)
-
-
-def test_labels_that_decide_nothing():
-    undecided = replace(BASE, label_tendency="undecided", adjusted_homophily=0.2, edge_homophily=0.4)
-    assert sentence(undecided).startswith("This graph may join like with like or not")
-    none = replace(BASE, label_tendency=None, edge_homophily=None, tendency="heterophily")
-    assert sentence(none).startswith(f"By its features, this graph {UNLIKE}")
 
 
 def test_the_meaning_names_contradiction_doubt_and_half():

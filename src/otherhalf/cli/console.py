@@ -1,4 +1,4 @@
-"""Output of the command line beside its result: one line for an error, progress bars, notes for warnings."""
+"""Output of the command line: a result, one line for an error, notes for warnings, commands to type."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import shlex
 import signal
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, NoReturn
 
 import typer
 
@@ -19,13 +19,8 @@ from otherhalf.cli.signals import Stopped, end, listening
 from otherhalf.errors import InputError, RunsFailed, printable
 from otherhalf.system.atomic import FULL_DISK
 
-if TYPE_CHECKING:
-    from otherhalf.training.loop import OnStep
-
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 """The parent of typer's own errors (a wrong option, a missing argument), which it does not export."""
-
-BARS = 6
 
 
 def run(app: typer.Typer) -> NoReturn:
@@ -66,40 +61,6 @@ def run(app: typer.Typer) -> NoReturn:
     sys.exit(status)
 
 
-@contextmanager
-def progress() -> Iterator[OnStep | None]:
-    """Show a progress bar for each stage on standard error if it is a terminal.
-
-    Stages follow each other, so a stage is over when another one begins: its bar is then full, also where a
-    training stopped early. The last :data:`BARS` stages are shown: a fit has more than a screen has lines.
-    """
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    from otherhalf.cli.stages import in_words
-
-    with Progress(console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, Any] = {}
-
-        def on_step(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                fill()
-                for task in bars.tasks[: 1 - BARS]:
-                    bars.update(task.id, visible=False)
-                tasks[stage] = bars.add_task(in_words(stage), total=total)
-            bars.update(tasks[stage], completed=done, total=total)
-
-        def fill() -> None:
-            for task in bars.tasks:
-                bars.update(task.id, completed=task.total)
-
-        yield on_step
-        fill()
-
-
 def set_threads(threads: int | None) -> None:
     """Set the number of threads of torch, if one is given."""
     if threads is not None:
@@ -110,7 +71,25 @@ def set_threads(threads: int | None) -> None:
 
 def command_line() -> str:
     """Return the command as one would type it again."""
-    return shlex.join(["otherhalf", *sys.argv[1:]])
+    return typed(sys.argv[1:])
+
+
+def typed(words: Iterable[str]) -> str:
+    """Return a command of this program as one would type it in a shell."""
+    return " ".join(["otherhalf", *map(_quoted, words)])
+
+
+def _quoted(word: str) -> str:
+    """Return a word for a shell; control characters, which no terminal should get, written out."""
+    return shlex.quote(word) if printable(word) == word else f"$'{''.join(map(_escaped, word))}'"
+
+
+def _escaped(sign: str) -> str:
+    if sign in "\\'":
+        return f"\\{sign}"
+    if "\udc80" <= sign <= "\udcff":  # a byte of a file name that is no text
+        return f"\\x{ord(sign) - 0xDC00:02x}"
+    return printable(sign)
 
 
 def say(text: str) -> None:
@@ -122,7 +101,15 @@ def say(text: str) -> None:
 
 def print_result(values: dict[str, Any], text: str, as_json: bool) -> None:
     """Print a result on standard output: as one JSON object, or as text."""
-    print(json.dumps(values) if as_json else printable(text, keep="\n"))
+    if as_json:
+        print_json(values)
+    else:
+        print(printable(text, keep="\n"))
+
+
+def print_json(values: dict[str, Any]) -> None:
+    """Print a result on standard output as one JSON object, in one line."""
+    print(json.dumps(values))
 
 
 def _prepare_streams() -> None:

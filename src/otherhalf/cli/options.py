@@ -2,13 +2,14 @@
 
 import inspect
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from otherhalf.cli.console import typed
 from otherhalf.errors import InputError
 from otherhalf.system.paths import user_path
 
@@ -128,6 +129,12 @@ def path_option(text: Any) -> Path:
         raise typer.BadParameter(str(error)) from error
 
 
+def free_folder(name: str) -> str:
+    """Return a name for a new folder here: this one or, if it is taken, this one with a number."""
+    names = (name, *(f"{name}-{number}" for number in range(2, 1000)))
+    return next((each for each in names if not os.path.lexists(each)), name)
+
+
 def class_weight_of(text: str | None) -> dict[str, float] | str | None:
     """Return the weights of classes that ``spam=5,ham=1`` says; ``balanced`` and None stay what they are."""
     if text is None or "=" not in text:
@@ -144,11 +151,31 @@ def class_weight_of(text: str | None) -> dict[str, float] | str | None:
 
 @dataclass(frozen=True)
 class OpenGraph:
-    """Opens the graph that DATA and the options about its tables name."""
+    """Opens the graph that DATA and the options about its tables name.
+
+    Attributes:
+        data: DATA.
+        columns: What the columns of tables mean.
+        split_ids: The files of a split, as the user gives them.
+        given: Every option that the user gave, by the name of its parameter, as words to type.
+    """
 
     data: str
     columns: Any
     split_ids: str | None = None
+    given: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def command(self, name: str, *more: str, keep: Iterable[str] = ()) -> str:
+        """Return another command about the same graph, as one would type it.
+
+        Args:
+            name: Name of the command.
+            more: Its other words.
+            keep: Options of this command that the other one has too, beside those about tables.
+        """
+        tables = inspect.signature(_about_tables).parameters
+        words = [word for option in (*tables, *keep) for word in self.given.get(option, ())]
+        return typed([name, self.data, *words, *more])
 
     def __call__(self, reading: Any = None) -> Any:
         """Return the graph; the reading of a fit is applied to tables again."""
@@ -227,6 +254,18 @@ def _check_the_input_stays(data: str, ids: str | None, out: Path | None) -> None
             raise InputError(f"--out would overwrite {read}, which is read: name another place")
 
 
+def _given(parameters: Mapping[str, inspect.Parameter], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options whose values are not the defaults, as words to type."""
+    found = {}
+    for name, parameter in parameters.items():
+        value = arguments[name]
+        if parameter.default is not parameter.empty and value != parameter.default:
+            declared = getattr(parameter.annotation, "__metadata__", [None])[0]
+            option = next(iter(getattr(declared, "param_decls", None) or ()), f"--{name.replace('_', '-')}")
+            found[name] = (option,) if value is True else (option, str(value))
+    return found
+
+
 def takes_data(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the argument DATA and the options about its tables.
 
@@ -239,6 +278,7 @@ def takes_data(command: Callable[..., None]) -> Callable[..., None]:
     def run(**arguments: Any) -> None:
         from otherhalf.data.source import Columns
 
+        given = _given(signature.parameters, arguments)
         about = {name: arguments.pop(name) for name in tables}
         for name in ("weight", "relation"):
             if about.pop(f"no_{name}"):
@@ -253,7 +293,7 @@ def takes_data(command: Callable[..., None]) -> Callable[..., None]:
         if own != [None, None, None]:
             _follow_the_users_split(arguments)
         _check_the_input_stays(arguments["data"], ids, arguments.get("out"))
-        command(OpenGraph(arguments.pop("data"), columns, ids), **arguments)
+        command(OpenGraph(arguments.pop("data"), columns, ids, given), **arguments)
 
     required = [parameter for parameter in own if parameter.default is parameter.empty]
     optional = [parameter for parameter in own if parameter not in required]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from otherhalf.cli.console import command_line, print_result, progress
+from otherhalf.cli.console import command_line, print_result
 from otherhalf.cli.options import DATA_HELP, Json
+from otherhalf.cli.progress import progress
 from otherhalf.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def report(
     path = folder / PAGE if out is None else out
     check_place(path, HTML)  # before the fits, not after them
     if worth is not None:
-        content["halves"]["worth"] = _measured(folder, worth, content["made"])
+        content["halves"]["worth"] = _measured(folder, worth, content["made"], quiet=as_json)
         write_content(folder, content)
     Report(content).save(path)
     if show:
@@ -81,7 +82,7 @@ def save_page(
     Report(content).save(path)
 
 
-def _measured(folder: Path, data: str, made: dict[str, Any]) -> dict[str, Any]:
+def _measured(folder: Path, data: str, made: dict[str, Any], *, quiet: bool) -> dict[str, Any]:
     """Fit the model of a folder twice more, and return what its half is worth."""
     from otherhalf.data.reading import AS_NUMBERS
     from otherhalf.data.source import Columns, open_data
@@ -93,5 +94,5 @@ def _measured(folder: Path, data: str, made: dict[str, Any]) -> dict[str, Any]:
     graph = open_data(data, Columns(), model.reading_ or AS_NUMBERS)
     if graph.fingerprint != made["fingerprint"]:
         raise InputError(f"{data} is not the data that {folder} was fitted on: give the same DATA")
-    with progress() as on_step:
+    with progress(quiet=quiet) as on_step:
         return measure_worth(model, graph, split(graph, made["split"], made["seed"]), on_step=on_step)

@@ -23,7 +23,7 @@ SCALED = {
 
 def explain(diagnosis: Diagnosis) -> str:
     """Return a line each about the graph, its features, its labels, and what simple ways would score."""
-    lines = ((_graph,), (_features,), (_labels, _reason, _choice), (_simple,))
+    lines = ((about_graph,), (_features,), (_labels, reason, choice), (_simple,))
     texts = (" ".join(filter(None, (part(diagnosis) for part in line))) for line in lines)
     return "\n".join(filter(None, texts))
 
@@ -34,7 +34,8 @@ def adjective(tendency: str) -> str:
     return words[tendency]
 
 
-def _graph(d: Diagnosis) -> str:
+def about_graph(d: Diagnosis) -> str:
+    """Return the sizes of a graph, and what is special about its nodes and edges."""
     kind = "directed" if d.directed else "undirected"
     text = (
         f"{d.name or 'The graph'} has {d.nodes:,} nodes, {d.edges:,} {kind} edges, "
@@ -60,17 +61,25 @@ def _features(d: Diagnosis) -> str:
         f"statistic of D = {d.ks:.3f} ± {d.ks_std:.3f}, {above} {d.threshold:g}"
     )
     if d.doubt:
-        return f"{text}, which would mean {d.tendency}. {d.doubt}"
+        return f"{text}, which would mean {d.tendency}. {doubts(d)}"
     text += f": by its features the graph is {d.tendency}-prone."
+    return " ".join(filter(None, (text, doubts(d))))
+
+
+def doubts(d: Diagnosis) -> str:
+    """Return why D, or its verdict, is to be doubted; empty if nothing speaks against them."""
+    if d.doubt:
+        return d.doubt
+    found = []
     if abs(d.ks - d.threshold) < d.ks_std:
-        text += " D is closer to the threshold than its spread, so the verdict is uncertain."
+        found.append("D is closer to the threshold than its spread, so the verdict is uncertain.")
     if d.tendency == "homophily" and d.mean_connected < d.mean_random:
-        text += (
-            " But connected pairs are less similar than random pairs "
+        found.append(
+            "But connected pairs are less similar than random pairs "
             f"(mean cosine {d.mean_connected:.3f} against {d.mean_random:.3f}), and D does not "
             "show in which direction the two differ: doubt this verdict."
         )
-    return text
+    return " ".join(found)
 
 
 def _labels(d: Diagnosis) -> str:
@@ -91,8 +100,8 @@ def _labels(d: Diagnosis) -> str:
     )
 
 
-def _reason(d: Diagnosis) -> str:
-    """Say why the labels contradict D."""
+def reason(d: Diagnosis) -> str:
+    """Return why the labels contradict D; empty where they do not, or nothing tells why."""
     if not d.contradiction or d.doubt or d.separation is None:
         return ""
     measured = f"(the K-S statistic of their cosines is {d.separation:.3f})"
@@ -109,8 +118,8 @@ def _reason(d: Diagnosis) -> str:
     return f"{text}, but connected nodes are alike in something else too."
 
 
-def _choice(d: Diagnosis) -> str:
-    """Say which verdict is followed."""
+def choice(d: Diagnosis) -> str:
+    """Return which verdict is followed."""
     if d.label_tendency is None:
         return f"So fit follows D by default: the {adjective(d.missing)} half is missing."
     text = "By default fit follows the labels"
@@ -135,16 +144,25 @@ def _simple(d: Diagnosis) -> str:
     )
     if without:
         text += f" ({without:,} nodes have no labelled neighbour, and get the most frequent class)"
-    best, does = neighbours, "the labels of the neighbours already tell"
     if features := d.simple.get("features"):
         text += (
             "; a logistic regression on the features alone "
             f"{features['accuracy']:.1%} (cross-validated on {features['nodes']:,} nodes)"
         )
-        if features["accuracy"] > best["accuracy"]:
-            best, does = features, "the features alone already tell"
+    return f"{text}. {worth_of_simple(d)}"
+
+
+def worth_of_simple(d: Diagnosis) -> str:
+    """Return what the best of the simple ways already tells; empty if none was tried."""
+    if not d.simple:
+        return ""
+    majority, best = d.simple["majority"], d.simple["neighbours"]
+    does = "the labels of the neighbours already tell"
+    features = d.simple.get("features")
+    if features and features["accuracy"] > best["accuracy"]:
+        best, does = features, "the features alone already tell"
     share = best["accuracy"]
     error = (share * (1 - share) / best["nodes"]) ** 0.5
     if share - majority["accuracy"] <= 2 * error:
-        return f"{text}. So neither tells clearly more than the most frequent class."
-    return f"{text}. So {does} {share:.0%}: a model is worth its cost if it tells more."
+        return "So neither tells clearly more than the most frequent class."
+    return f"So {does} {share:.0%}: a model is worth its cost if it tells more."

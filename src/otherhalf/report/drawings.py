@@ -47,7 +47,7 @@ def _scale(verdict: dict[str, Any]) -> Markup | None:
 def _cosines(cosines: dict[str, Any] | None) -> Markup | None:
     if not cosines or len(cosines["bins"]) < 2:
         return None
-    first, last = _drawn_bins(cosines["connected"], cosines["random"])
+    first, last = drawn_bins(cosines["connected"], cosines["random"])
     heights = [cosines[name][first:last] for name in ("connected", "random")]
     title = "How similar the features of joined nodes and of random pairs are"
     return histograms(
@@ -55,7 +55,7 @@ def _cosines(cosines: dict[str, Any] | None) -> Markup | None:
     )
 
 
-def _drawn_bins(*histograms: list[float]) -> tuple[int, int]:
+def drawn_bins(*histograms: list[float]) -> tuple[int, int]:
     """Return the first bin to draw and the one after the last: all but the outermost pairs are between."""
     firsts, lasts = [], []
     for heights in histograms:

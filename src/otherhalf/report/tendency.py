@@ -8,6 +8,7 @@ import numpy as np
 
 from otherhalf.complement.missing_half import MissingHalf
 from otherhalf.diagnosis.duplicate_audit import audit_duplicates
+from otherhalf.diagnosis.plain_words import EITHER, LIKE, MEASURES, UNLIKE, sentence, what_is_joined
 from otherhalf.diagnosis.sentences import adjective
 from otherhalf.diagnosis.simple import simple_scores
 from otherhalf.diagnosis.units import UnitFree
@@ -18,15 +19,6 @@ from otherhalf.report.reported import Reported
 from otherhalf.report.values import number, numbers
 from otherhalf.system.arrays import UNKNOWN
 
-CHANCE = 0.1
-"""Adjusted homophily from −CHANCE to the threshold of the labels: edges hardly regard the classes."""
-
-LIKE, EITHER, UNLIKE = (
-    "mostly joins like with like",
-    "joins nodes with little regard to their class",
-    "mostly joins unlike with unlike",
-)
-
 ADVICE = {
     LIKE: "A node's neighbours say much about its class, so the given edges alone are strong.",
     EITHER: "A node's neighbours are of any class, so averaging over them misleads; who they are, and what "
@@ -35,25 +27,6 @@ ADVICE = {
     "they are of may still tell its own.",
 }
 """What the verdict of the labels means for a model."""
-
-MEASURES = {
-    "edge_homophily": ("edge homophily", "share of the edges that are within a class"),
-    "node_homophily": ("node homophily", "mean share of a node's neighbours that have its class"),
-    "adjusted_homophily": (
-        "adjusted homophily",
-        "edge homophily less what the sizes of the classes give by chance: 0 is chance, 1 is all edges "
-        "within a class",
-    ),
-    "class_insensitive_homophily": (
-        "class-insensitive homophily",
-        "mean excess of each class's homophily over its share of the nodes",
-    ),
-    "label_informativeness": (
-        "label informativeness",
-        "how much a neighbour's class tells about a node's: 0 nothing, 1 all",
-    ),
-}
-"""Measures of the labels: their titles, and what they are."""
 
 
 def verdict(fit: Reported) -> dict[str, Any]:
@@ -84,20 +57,6 @@ def verdict(fit: Reported) -> dict[str, Any]:
     }
 
 
-def sentence(diagnosis: Diagnosis, name: str = "") -> str:
-    """Return the verdict in one sentence."""
-    graph = name or "This graph"
-    edges, adjusted = diagnosis.edge_homophily, diagnosis.adjusted_homophily
-    if edges is None or adjusted is None or diagnosis.label_tendency is None:
-        words = LIKE if diagnosis.tendency == "homophily" else UNLIKE
-        return f"By its features, {name or 'this graph'} {words}; too few labels are known to say more."
-    counted = f"{edges:.0%} of the edges with known labels are within a class"
-    if diagnosis.label_tendency == "undecided":
-        return f"{graph} may join like with like or not: {counted}, too few to decide."
-    words = _words(diagnosis)
-    return f"{graph} {words}: {counted}{', which is near chance' if words == EITHER else ''}."
-
-
 def meaning(diagnosis: Diagnosis, half: MissingHalf | None) -> list[str]:
     """Return what the verdict means for this graph, a sentence each."""
     above = diagnosis.ks > diagnosis.threshold
@@ -111,19 +70,12 @@ def meaning(diagnosis: Diagnosis, half: MissingHalf | None) -> list[str]:
     if diagnosis.contradiction:
         lines.append("The labels contradict D, and they are nearer to what is to be learned.")
     if diagnosis.label_tendency in ("homophily", "heterophily"):
-        lines.append(ADVICE[_words(diagnosis)])
+        lines.append(ADVICE[what_is_joined(diagnosis)])
     if half is None:
         lines.append("The model was fitted without a missing half.")
     else:
         lines.append(f"The missing half is {adjective(half.kind)}: {_joined(half.kind)}.")
     return lines
-
-
-def _words(diagnosis: Diagnosis) -> str:
-    """Return what the edges join, where the labels have a verdict."""
-    if diagnosis.label_tendency == "homophily":
-        return LIKE
-    return UNLIKE if (diagnosis.adjusted_homophily or 0.0) < -CHANCE else EITHER
 
 
 def _joined(kind: str) -> str:
