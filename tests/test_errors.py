@@ -1,15 +1,27 @@
 """What the two errors are to programs that catch them, and what a terminal shows of sentences."""
 
+import pickle
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otherhalf.errors import InputError, RunsFailed, printable
+from otherhalf.errors import LONGEST, InputError, RunsFailed, printable, shortened
 
 
 def test_wrong_input_is_a_value_error():
     with pytest.raises(ValueError, match="k must be an integer"):
         raise InputError("k must be an integer ≥ 1, not 0")
+
+
+def test_a_sentence_has_an_end_whatever_names_are_in_it():
+    message = f"there is no node {'x' * 10**7!r} in nodes.csv: correct the list"
+    shown = str(InputError(message))
+    assert len(shown) < LONGEST
+    assert shown.startswith("there is no node 'xxx")
+    assert shown.endswith("xxx' in nodes.csv: correct the list")
+    assert shortened("x" * LONGEST) == "x" * LONGEST
+    assert str(pickle.loads(pickle.dumps(InputError("a: b")))) == "a: b"  # as workers hand it over
 
 
 def test_failed_runs_are_not_the_users_fault():

@@ -7,11 +7,25 @@ _TURNING = {0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206
 _UNSHOWN = ("Cc", "Cs", "Zl", "Zp")  # controls, halves of characters, separators of lines and paragraphs
 
 
+LONGEST = 2_000
+"""Most characters of a sentence: a name or a cell in it can have any length."""
+
+
+def shortened(text: str) -> str:
+    """Return text without its middle if it is very long: what is wrong is said first, and the fix last."""
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST // 2]} […] {text[-LONGEST // 4 :]}"
+
+
 class InputError(ValueError):
     """The user's input cannot be used: one sentence says what is wrong and how to correct it.
 
     The command line prints the sentence and exits with status 2; it does so for no other error.
     """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(shortened(str(message)))
 
 
 class NotEnoughMemory(InputError):

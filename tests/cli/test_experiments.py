@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from otherhalf.cli.commands import main
-from otherhalf.cli.signals import STOPPED
+from otherhalf.cli.signals import STOPPED_RUNS
 from otherhalf.data.catalog import load
 from otherhalf.data.entries import DATASETS
 from otherhalf.data.splits import split
@@ -618,7 +618,7 @@ def test_ctrl_c(run, work, tmp_path):
     work(interrupted)
     status, out, err = run(*COMPARE, "--json")
     assert (status, out) == (130, "")
-    assert last_line(err) == f"otherhalf: {STOPPED}"
+    assert last_line(err) == f"otherhalf: {STOPPED_RUNS}"
     assert lines_in(tmp_path) == 1
     work(made_up)
     assert answer(run(*COMPARE, "--json"))["rows"][0]["runs"] == 2

@@ -196,6 +196,39 @@ class TestTheInputStays:
         assert err == f"otherhalf: --out would overwrite {file}, which is read: name another place\n"
         assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
 
+    @pytest.mark.parametrize(
+        ("command", "file"),
+        [
+            ("predict run csbm:nodes=20 --out run/half.csv", "run/half.csv"),
+            ("predict run csbm:nodes=20 --out sub/../run/predictions.csv", "run/predictions.csv"),
+            ("predict run csbm:nodes=20 --out link.csv", "run/half.csv"),
+        ],
+    )
+    def test_the_files_of_the_model_stay(self, run, tmp_path, monkeypatch, command, file):
+        monkeypatch.chdir(tmp_path)
+        for folder in ("run", "sub"):
+            (tmp_path / folder).mkdir()
+        for name in ("half.csv", "predictions.csv"):
+            (tmp_path / "run" / name).write_text("of the fit\n")
+        (tmp_path / "link.csv").symlink_to("run/half.csv")
+        status, out, err = run(*command.split())
+        assert (status, out) == (2, "")
+        said = f"--out would overwrite {file}, which is a file of the model: name another place"
+        assert err == f"otherhalf: {said}\n"
+        assert (tmp_path / file).read_text() == "of the fit\n"
+
+    def test_the_files_of_a_folder_and_of_a_data_set_stay(self, run, tmp_path, monkeypatch):
+        monkeypatch.setenv("OTHERHALF_DATA", str(tmp_path))
+        folder = tmp_path / "wood"
+        folder.mkdir()
+        for name in ("out1_graph_edges.txt", "out1_node_feature_label.txt", "wood_split_0.6_0.2_0.npz"):
+            (folder / name).write_text("read\n")
+        (tmp_path / "texas.npz").write_text("read\n")
+        for data, file in ((folder, folder / "wood_split_0.6_0.2_0.npz"), ("Texas", tmp_path / "texas.npz")):
+            status, _, err = run("complement", str(data), "--out", str(file))
+            assert (status, file.read_text()) == (2, "read\n")
+            assert err == f"otherhalf: --out would overwrite {file}, which is read: name another place\n"
+
     def test_another_place_beside_the_tables_is_fine(self, run, tables):
         status, _, _ = run("complement", tables, "--out", "new.csv")
         assert status == 0

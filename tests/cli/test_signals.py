@@ -9,7 +9,16 @@ import time
 
 import pytest
 
-from otherhalf.cli.signals import STOPPED, Stopped, end, ignore_signals, listening
+from otherhalf.cli.signals import (
+    STOPPED,
+    STOPPED_FIT,
+    STOPPED_RUNS,
+    Stopped,
+    end,
+    ignore_signals,
+    listening,
+    what_is_kept,
+)
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
 
@@ -64,6 +73,26 @@ def test_the_end_is_one_sentence_and_is_not_disturbed(capsys):
         ignore_signals()
     assert leaving.value.code == 143
     assert capsys.readouterr().err == f"otherhalf: {STOPPED}\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("", STOPPED),
+        ("--version", STOPPED),
+        ("fit texas", STOPPED),
+        ("fit texas --out run", STOPPED_FIT),
+        ("fit texas --fast --out=run", STOPPED_FIT),
+        ("predict run texas --out p.csv", STOPPED),
+        ("complement texas --out half.csv", STOPPED),
+        ("report run", STOPPED),
+        ("compare texas --runs 3", STOPPED_RUNS),
+        ("reproduce table1", STOPPED_RUNS),
+        ("search --out settings", STOPPED_RUNS),
+    ],
+)
+def test_the_sentence_speaks_of_what_the_command_keeps(command, sentence):
+    assert what_is_kept(command.split()) == sentence
 
 
 def test_another_thread_listens_to_nothing():

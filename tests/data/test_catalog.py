@@ -150,6 +150,28 @@ def test_a_name_like_nothing_known(folders: tuple[Path, Path]) -> None:
         load("zzzz")
 
 
+@pytest.mark.parametrize("name", ["wood", "nodes.csv", "g.graphml", "nodes.parquet"])
+def test_what_other_functions_read_is_said(
+    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "wood").mkdir()
+    kind = "a folder" if name == "wood" else "not an .npz file by its ending"
+    message = rf"{name} is {kind}, and load takes a data set's name or an .npz file: otherhalf.read_tables"
+    for given in (name, f"./{name}", Path(name)):
+        with pytest.raises(InputError, match=message):
+            load(given)
+
+
+def test_a_data_set_may_have_the_name_of_a_folder(
+    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_graph").mkdir()
+    _graph(name="").to_npz(folders[0] / "my_graph.npz")
+    assert load("my_graph").name == "my_graph"
+
+
 def test_the_official_arxiv_files_are_found_checked_and_kept(
     folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

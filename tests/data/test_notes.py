@@ -32,3 +32,9 @@ def test_long_lists_are_cut():
 def test_columns_with_the_same_note_share_a_sentence():
     notes = by_column([("a", "left out"), ("b", "unclear"), ("c", "left out")])
     assert list(notes) == ["columns 'a', 'c': left out", "column 'b': unclear"]
+
+
+def test_a_note_has_an_end():
+    given: list[str] = []
+    hand_over(["x" * 10**6], given)
+    assert len(given[0]) < 2000

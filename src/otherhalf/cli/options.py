@@ -234,12 +234,13 @@ def _follow_the_users_split(arguments: dict[str, Any]) -> None:
     arguments["split"] = "given"
 
 
-def _check_the_input_stays(data: str, ids: str | None, out: Path | None) -> None:
+def _check_the_input_stays(data: str, ids: str | None, model: Path | None, out: Path | None) -> None:
     """Raise InputError if the command would write its result over a file that it reads.
 
     Args:
         data: DATA.
         ids: The files of a split, as the user gives them.
+        model: The folder of the model, where predictions and the half of its fit are too.
         out: The file or the folder of a fit that is written.
     """
     if out is None or not os.path.exists(out):
@@ -249,9 +250,13 @@ def _check_the_input_stays(data: str, ids: str | None, out: Path | None) -> None
 
     written = [out / name for name in WRITTEN] if out.is_dir() else [out]
     parts = [] if ids is None else [user_path(file) for file in _files_of_parts(ids).values()]
-    for read in [*files_of(data), *(part for part in parts if os.path.isfile(part))]:
-        if any(os.path.exists(path) and path.samefile(read) for path in written):
-            raise InputError(f"--out would overwrite {read}, which is read: name another place")
+    own = [] if model is None else [model / name for name in WRITTEN]
+    for kept, why in [
+        *((file, "is read") for file in [*files_of(data), *parts]),
+        *((file, "is a file of the model") for file in own),
+    ]:
+        if os.path.isfile(kept) and any(os.path.exists(path) and path.samefile(kept) for path in written):
+            raise InputError(f"--out would overwrite {kept}, which {why}: name another place")
 
 
 def _given(parameters: Mapping[str, inspect.Parameter], arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -292,7 +297,7 @@ def takes_data(command: Callable[..., None]) -> Callable[..., None]:
             raise InputError("--split-ids excludes --split-column and --split-time: give one of the three")
         if own != [None, None, None]:
             _follow_the_users_split(arguments)
-        _check_the_input_stays(arguments["data"], ids, arguments.get("out"))
+        _check_the_input_stays(arguments["data"], ids, arguments.get("model"), arguments.get("out"))
         command(OpenGraph(arguments.pop("data"), columns, ids, given), **arguments)
 
     required = [parameter for parameter in own if parameter.default is parameter.empty]

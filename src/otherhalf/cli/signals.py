@@ -7,15 +7,15 @@ import _thread
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 SECONDS_TO_TRY_AGAIN = 0.01
-STOPPED = (
-    "stopped; finished work is kept: continue a fit with --out by --resume, an experiment by the same command"
-)
+STOPPED = "stopped: start the same command again"
+STOPPED_FIT = "stopped; finished work is kept: the same command with --resume continues"
+STOPPED_RUNS = "stopped; finished runs are kept: the same command continues"
 
 
 class Stopped(BaseException):
@@ -66,8 +66,16 @@ def end(stopped: Stopped) -> NoReturn:
     """End the process with one sentence."""
     ignore_signals()
     if sys.stderr is not None:
-        print(f"otherhalf: {STOPPED}", file=sys.stderr)
+        print(f"otherhalf: {what_is_kept(sys.argv[1:])}", file=sys.stderr)
     sys.exit(stopped.status)
+
+
+def what_is_kept(words: Sequence[str]) -> str:
+    """Return the sentence for a command that was stopped."""
+    if words and words[0] in ("compare", "reproduce", "search"):
+        return STOPPED_RUNS
+    with_folder = any(word.partition("=")[0] == "--out" for word in words)
+    return STOPPED_FIT if words and words[0] == "fit" and with_folder else STOPPED
 
 
 def _are_ours() -> bool:

@@ -7,8 +7,10 @@ from otherhalf.data.download import download, keep
 from otherhalf.data.entries import ALIASES, DATASETS, DataSet
 from otherhalf.data.folders import search_folders
 from otherhalf.data.formats import ogb
+from otherhalf.data.graph_files import is_graph_file
 from otherhalf.data.npz import read_npz
 from otherhalf.data.synthetic import parse_synthetic, redraw_edges
+from otherhalf.data.table_files import TABLE_ENDINGS
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.system.paths import user_path
@@ -33,13 +35,12 @@ def load(name_or_path: str | Path) -> Graph:
     if synthetic is not None:
         return synthetic
     if isinstance(name_or_path, Path) or _looks_like_a_path(name_or_path):
-        return read_npz(user_path(name_or_path))
+        return read_npz(_checked_path(name_or_path))
     name = resolve(name_or_path)
     if name is None:
         return _user_file(name_or_path)
     dataset = DATASETS[name]
-    for folder in search_folders():
-        path = folder / f"{name}.npz"
+    for path in places_of(name):
         if path.is_file():
             graph = read_npz(path, name=name)
             mismatch = dataset.mismatch(graph)
@@ -80,15 +81,35 @@ def resolve(name: str) -> str | None:
     return key if key in DATASETS else None
 
 
+def places_of(name: str) -> list[Path]:
+    """Return where the file of a named data set is looked for, in this order."""
+    original = name.rpartition("@")[0] or name  # cora@0.3 is made of cora
+    return [folder / f"{resolve(original) or name}.npz" for folder in search_folders()]
+
+
 def _looks_like_a_path(text: str) -> bool:
     return text.endswith(".npz") or "/" in text or "\\" in text
 
 
+def _checked_path(text: str | Path) -> Path:
+    """Return the path of an npz file; raise InputError if something else is there that another one reads."""
+    path = user_path(text)
+    if path.is_dir() or path.name.lower().endswith(TABLE_ENDINGS) or is_graph_file(path.name):
+        kind = "a folder" if path.is_dir() else "not an .npz file by its ending"
+        raise InputError(
+            f"{path} is {kind}, and load takes a data set's name or an .npz file: "
+            "otherhalf.read_tables(nodes, edges) reads two tables, and otherhalf.data.source.open_data(path) "
+            "a GraphML, GML or JSON file or a folder of Geom-GCN's files"
+        )
+    return path
+
+
 def _user_file(name: str) -> Graph:
-    for folder in search_folders():
-        path = folder / f"{name}.npz"
+    for path in places_of(name):
         if path.is_file():
             return read_npz(path)
+    if name.strip():
+        _checked_path(name)
     known = [*DATASETS, *ALIASES]
     close = difflib.get_close_matches(name.lower().replace("-", "_"), known, n=3, cutoff=0.6)
     closest = list(dict.fromkeys(resolve(match) or match for match in close))

@@ -32,6 +32,8 @@ from otherhalf.system.paths import user_path
 if TYPE_CHECKING:
     import networkx as nx
 
+_COPIES = 20  # the memory of a graph of Python's objects as a multiple of its text
+
 # What the parsers raise for damaged files; RecursionError for brackets inside brackets without end.
 _WRONG = (ValueError, KeyError, TypeError, IndexError, AttributeError, SyntaxError, RecursionError)
 
@@ -79,7 +81,7 @@ def read_graph_file(
     parse = _PARSERS[Path(without_packing(path.name)).suffix]
     found: list[str] = []
     try:
-        with open_bytes(path) as opened:
+        with open_bytes(path, _COPIES) as opened:
             content = opened.read()
     except DAMAGED as error:
         raise unreadable(path, error) from error

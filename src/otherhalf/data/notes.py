@@ -5,6 +5,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from otherhalf.errors import shortened
 from otherhalf.system.names import short
 
 _PACKAGE = __name__.split(".", maxsplit=1)[0]
@@ -15,6 +16,7 @@ def hand_over(notes: Iterable[str], to: list[str] | None = None) -> None:
 
     The warnings name the first line outside this package that led here.
     """
+    notes = map(shortened, notes)
     if to is not None:
         to.extend(notes)
         return

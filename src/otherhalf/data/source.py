@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from otherhalf.data.catalog import load, resolve
+from otherhalf.data.catalog import load, places_of, resolve
 from otherhalf.data.files.database import MARK
-from otherhalf.data.formats.geom_gcn import open_geom_gcn
+from otherhalf.data.formats.geom_gcn import files_of_folder, open_geom_gcn
 from otherhalf.data.graph_files import is_graph_file, read_graph_file
 from otherhalf.data.reading import Columns, Reading
 from otherhalf.data.synthetic import PREFIX
@@ -69,10 +69,20 @@ def table_paths(data: str) -> list[str]:
 
 
 def files_of(data: str) -> list[Path]:
-    """Return the files that DATA names and that are there: tables, a database, or a file of a graph."""
-    tables = "," in data and not data.startswith(f"{PREFIX}:")
-    names = [name.partition(MARK)[0] for name in table_paths(data)] if tables else [data]
-    return [path for path in map(user_path, names) if os.path.isfile(path)]
+    """Return the files that DATA names and that are there: tables, a database, the file of a graph or of a
+    data set, or those of a folder.
+    """
+    if data.startswith(f"{PREFIX}:"):
+        return []
+    if "," in data:
+        paths = [user_path(name.partition(MARK)[0]) for name in table_paths(data)]
+    elif _is_folder(data):
+        paths = files_of_folder(user_path(data))
+    else:
+        paths = [user_path(data)]
+        if resolve(data) is not None or not os.path.isfile(paths[0]):
+            paths += places_of(data)
+    return [path for path in paths if os.path.isfile(path)]
 
 
 def _read_pair(data: str, columns: Columns, reading: Reading | None = None) -> Graph:

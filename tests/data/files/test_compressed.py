@@ -8,8 +8,14 @@ from pathlib import Path
 import pytest
 
 from otherhalf.data.files import compressed
-from otherhalf.data.files.compressed import check_file, open_bytes, unreadable, without_packing
+from otherhalf.data.files.compressed import (
+    check_file,
+    open_bytes,
+    unreadable,
+    without_packing,
+)
 from otherhalf.errors import InputError
+from otherhalf.system.memory import Room
 
 TEXT = b"id,a\nu,1\n" * 1000
 
@@ -22,21 +28,42 @@ def zstandard(content):
     return sink.getvalue().to_pybytes()
 
 
-@pytest.mark.parametrize(
-    ("ending", "pack"),
-    [
-        ("", bytes),
-        (".gz", gzip.compress),
-        (".bz2", bz2.compress),
-        (".xz", lzma.compress),
-        (".ZST", zstandard),
-    ],
-)
+PACKINGS = [
+    ("", bytes),
+    (".gz", gzip.compress),
+    (".bz2", bz2.compress),
+    (".xz", lzma.compress),
+    (".ZST", zstandard),
+]
+
+
+@pytest.mark.parametrize(("ending", "pack"), PACKINGS)
 def test_every_packing_gives_the_same_bytes(tmp_path, ending, pack):
     path = tmp_path / f"t.csv{ending}"
     path.write_bytes(pack(TEXT))
     with open_bytes(path) as opened:
         assert opened.read() == TEXT
+
+
+@pytest.mark.parametrize(("ending", "pack"), PACKINGS)
+@pytest.mark.parametrize("copies", [2, 10.0])
+def test_a_file_that_the_memory_cannot_hold_is_not_unpacked(tmp_path, monkeypatch, ending, pack, copies):
+    monkeypatch.setattr(compressed, "_BLOCK", 4096)
+    path = tmp_path / f"t.csv{ending}"
+    path.write_bytes(pack(bytes(10**6)))
+    monkeypatch.setattr(compressed, "room", lambda: Room(copies * 10**6, "a limit"))
+    with open_bytes(path, copies) as opened:
+        assert len(opened.read()) == 10**6
+    monkeypatch.setattr(compressed, "room", lambda: Room(copies * 10**5, "a limit"))
+    said = "unpacks to more than 0 MB" if ending else "has 1 MB"
+    message = rf"t.csv.* {said}, which take about {copies:.0f} times as much memory, and . MB are free, by a"
+    with pytest.raises(InputError, match=message), open_bytes(path, copies) as opened:
+        opened.read()
+    if ending:
+        with open_bytes(path, copies) as opened:
+            assert len(opened.read(50_000)) == 50_000
+            with pytest.raises(InputError):
+                opened.read(60_000)
 
 
 def test_without_pyarrow(tmp_path, monkeypatch):

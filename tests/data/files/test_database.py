@@ -8,8 +8,10 @@ from types import ModuleType
 
 import pytest
 
+from otherhalf.data.files import database as database_module
 from otherhalf.data.files.database import read_database_table
 from otherhalf.errors import InputError
+from otherhalf.system.memory import Room
 
 
 @pytest.fixture
@@ -136,3 +138,19 @@ def test_a_name_that_is_no_text(database):
     database.write_bytes(database.read_bytes().replace(b"named", b"nam\xa0d"))
     with pytest.raises(InputError, match="cannot be read as SQLite"):
         read_database_table(database, "nodes")
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_view_without_end(tmp_path, monkeypatch, kind):
+    path = tmp_path / "g.db"
+    endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS id FROM c"
+    if kind == "sqlite":
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(f"CREATE VIEW nodes AS {endless}")
+    else:
+        duckdb = pytest.importorskip("duckdb")
+        with closing(duckdb.connect(str(path))) as connection:
+            connection.execute("CREATE VIEW nodes AS SELECT range AS id FROM range(100000000000)")
+    monkeypatch.setattr(database_module, "room", lambda: Room(10**6, "a limit"))
+    with pytest.raises(InputError, match=r"g.db::nodes has more than .* which take about 2 times"):
+        read_database_table(path, "nodes")

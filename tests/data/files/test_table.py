@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from otherhalf.data.files.table import MemoryTable, check_no_bytes
+from otherhalf.data.files.table import LONGEST_COLUMN, MemoryTable, check_no_bytes
 from otherhalf.errors import InputError
 
 
@@ -46,3 +46,11 @@ def test_bytes_become_text_where_they_are_text():
     check_no_bytes("t", rows["a"])
     with pytest.raises(InputError, match="t: the column 'b' holds bytes that are not text"):
         check_no_bytes("t", rows["b"])
+
+
+def test_names_of_columns_have_an_end():
+    with pytest.raises(
+        InputError, match=r"t has a column 'x{40}…' whose name has 1,001 characters: give names"
+    ):
+        MemoryTable("t", pd.DataFrame({"a": [1], "x" * (LONGEST_COLUMN + 1): [2]}))
+    assert MemoryTable("t", pd.DataFrame({"x" * LONGEST_COLUMN: [2]})).columns == ["x" * LONGEST_COLUMN]

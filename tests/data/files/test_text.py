@@ -3,10 +3,13 @@
 import gzip
 import re
 
+import pandas as pd
 import pytest
 
+from otherhalf.data.files import compressed, text
 from otherhalf.data.files.text import TextTable
 from otherhalf.errors import InputError
+from otherhalf.system.memory import Room
 
 TEXT = "id,label,a\n007,x,0.5\nv,y,1\n"
 
@@ -183,3 +186,40 @@ class TestShortRows:
         opened = table(content, "t.tsv.gz", "\t")
         opened.read(["id"])
         assert any("1 row has fewer cells" in note for note in opened.notes)
+
+
+class TestSize:
+    def test_a_table_that_the_memory_cannot_hold(self, table, monkeypatch):
+        opened = table("id,a\n" + "u1,2\n" * 20_000)
+        monkeypatch.setattr(compressed, "room", lambda: Room(10**6, "a limit"))
+        assert len(opened.first_rows(5)) == 5
+        message = refusal(lambda: opened.read(["id"]))
+        assert "has 0 MB, which take about 17 times as much memory, and 1 MB are free, by a limit" in message
+        monkeypatch.setattr(compressed, "room", lambda: Room(2 * 10**6, "a limit"))
+        assert len(opened.read(["id"])) == 20_000
+
+    def test_one_that_is_larger_than_its_file(self, table, monkeypatch):
+        opened = table(gzip.compress(b"id,a\n" + b"u1,2\n" * 200_000), "t.csv.gz")
+        monkeypatch.setattr(compressed, "room", lambda: Room(10**6, "a limit"))
+        monkeypatch.setattr(compressed, "_BLOCK", 4096)
+        assert "t.csv.gz unpacks to more than 0 MB" in refusal(lambda: opened.read(["id"]))
+
+    @pytest.mark.parametrize("content", [b"id,a\n" + b"x" * 10**6, b"x" * 10**6])
+    def test_lines_without_end(self, table, monkeypatch, content):
+        monkeypatch.setattr(text, "_LONGEST_SAMPLE", 10**5)
+        message = refusal(lambda: table(content))
+        assert "the first two lines of" in message
+        assert "have more than 0 MB: give a table with one row in each line" in message
+
+    def test_old_line_ends(self, table):
+        assert table(b"id,a\r" + b"u1,2\r" * 100_000)._bytes_of_row < 6
+
+    def test_memory_that_pandas_does_not_get(self, table, monkeypatch):
+        opened = table(TEXT)
+
+        def short_of_memory(*_, **__):
+            raise pd.errors.ParserError("Error tokenizing data. C error: out of memory")
+
+        monkeypatch.setattr(pd, "read_csv", short_of_memory)
+        with pytest.raises(MemoryError, match="out of memory"):
+            opened.read(["id"])

@@ -1,6 +1,7 @@
 """Tables of SQLite and DuckDB files, opened to read only."""
 
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from importlib import import_module
@@ -10,16 +11,20 @@ from typing import Any
 
 import pandas as pd
 
-from otherhalf.data.files.compressed import check_file
+from otherhalf.data.files.compressed import check_file, too_large
 from otherhalf.data.files.json_lines import typed
 from otherhalf.data.notes import listing
 from otherhalf.errors import InputError
+from otherhalf.system.memory import in_bytes, room
 
 MARK = "::"
 """What stands between the file of a database and the name of a table."""
 
 ALONE = {"enable_external_access": "false"}
 """A view of a DuckDB file could otherwise read any other file, and addresses on the network."""
+
+_ROW = 300  # bytes of a row beside its cells
+_COPIES = 2  # rows, and the table that is made of them
 
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
 _DUCKDB_TABLES = "SELECT table_name FROM information_schema.tables ORDER BY table_name"
@@ -55,8 +60,18 @@ def _read(path: Path, table: str, opened: Any, names: str) -> pd.DataFrame:
         twice = next((column for column in columns if columns.count(column) > 1), None) or _renamed(columns)
         if twice is not None:
             raise InputError(f"{path}{MARK}{name} has two columns called {twice!r}: rename one")
-        rows = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+        rows = [dict(zip(columns, row, strict=True)) for row in _held(f"{path}{MARK}{name}", cursor)]
     return typed(rows) if rows else pd.DataFrame(columns=columns)
+
+
+def _held(name: str, cursor: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows; raise InputError when the memory can hold no more: a view can have rows without end."""
+    left, size = room(), 0
+    while (row := cursor.fetchone()) is not None:
+        size += _ROW + sum(map(sys.getsizeof, row))
+        if _COPIES * size > left.free:
+            raise too_large(f"{name} has more than {in_bytes(size)}", _COPIES, left)
+        yield row
 
 
 def _renamed(columns: list[str]) -> str | None:

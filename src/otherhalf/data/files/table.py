@@ -10,9 +10,13 @@ import pandas as pd
 
 from otherhalf.data.notes import listing
 from otherhalf.errors import InputError
+from otherhalf.system.names import short
 
 UNNAMED = "Unnamed: "
 """What a column without a name is called, with its number behind it, as pandas does."""
+
+LONGEST_COLUMN = 1_000
+"""Most characters of a column's name, which stands in messages, models and reports."""
 
 
 class Table(ABC):
@@ -33,6 +37,12 @@ class Table(ABC):
         self.notes: list[str] = [] if notes is None else notes
         if not self.columns:
             raise InputError(f"{self.name} has no columns: give a table with column names")
+        long = next((column for column in self.columns if len(column) > LONGEST_COLUMN), None)
+        if long is not None:
+            raise InputError(
+                f"{self.name} has a column {short(long)!r} whose name has {len(long):,} characters: give "
+                f"names of at most {LONGEST_COLUMN:,}, in the first line of a text file"
+            )
         if len(set(self.columns)) < len(self.columns):
             twice = next(column for column in self.columns if self.columns.count(column) > 1)
             raise InputError(f"{self.name} has two columns called {twice!r}: rename one")

@@ -17,6 +17,7 @@ from otherhalf.data.files.numbers import read_decimal_commas
 from otherhalf.data.files.table import UNNAMED, Table
 from otherhalf.data.notes import listing
 from otherhalf.errors import InputError
+from otherhalf.system.memory import in_bytes
 
 # What means "no number" in a feature column. In ids and labels only the empty cell does, because "NA" and
 # "None" can be names of a node or a class.
@@ -32,6 +33,8 @@ _MARKS = [  # the longer marks first: that of UTF-32 begins like that of UTF-16
 ]
 _OLD_ENCODINGS = ("cp1252", "latin-1")
 _SAMPLE_BYTES, _SAMPLE_ROWS = 2**16, 50
+_BYTES_OF_NUMBER, _BYTES_OF_TEXT = 20, 60
+_LONGEST_SAMPLE = 2**27  # of two lines; a file without line ends would otherwise be read as one line
 
 
 class TextTable(Table):
@@ -50,6 +53,7 @@ class TextTable(Table):
         except DAMAGED as error:
             raise unreadable(path, error) from error
         self.encoding = next((name for mark, name in _MARKS if sample.startswith(mark)), "utf-8")
+        self._bytes_of_row = len(sample) / max(1, _lines(sample))
         text = self._decode(sample, complete)
         self.separator, header = self._separator_and_header(text, complete, usual)
         super().__init__(str(path), _column_names(header), notes)
@@ -102,6 +106,7 @@ class TextTable(Table):
 
     def _rows(self, text: set[str], count: int | None) -> pd.DataFrame:
         cells = self._in_any_encoding(
+            0 if count is not None else self._copies(text),
             nrows=count,
             dtype=dict.fromkeys(text, str),
             na_values={name: [""] if name in text else _NO_NUMBER for name in self.columns},
@@ -136,24 +141,33 @@ class TextTable(Table):
                 "what is missing at the end counts as empty."
             )
 
-    def _in_any_encoding(self, **options: Any) -> pd.DataFrame:
+    def _copies(self, text: set[str]) -> float:
+        """Return about how many times the bytes of the file the table takes while it is read.
+
+        A number takes 20 bytes and a text 60, however short they are: pandas keeps the places of all cells.
+        """
+        as_text = sum(column in text for column in self.columns)
+        cells = _BYTES_OF_TEXT * as_text + _BYTES_OF_NUMBER * (len(self.columns) - as_text)
+        return max(2.0, 1 + cells / self._bytes_of_row)
+
+    def _in_any_encoding(self, copies: float, **options: Any) -> pd.DataFrame:
         try:
-            return self._parse(self.encoding, options)
+            return self._parse(self.encoding, copies, options)
         except UnicodeError:
             if self.encoding != "utf-8" and self.encoding not in _OLD_ENCODINGS:
                 raise self._damaged_text() from None
         for self.encoding in _OLD_ENCODINGS:
             try:
-                cells = self._parse(self.encoding, options)
+                cells = self._parse(self.encoding, copies, options)
             except UnicodeError:
                 continue
             self._note_encoding()
             return cells
         raise AssertionError("latin-1 decodes every byte")
 
-    def _parse(self, encoding: str, options: dict[str, Any]) -> pd.DataFrame:
+    def _parse(self, encoding: str, copies: float, options: dict[str, Any]) -> pd.DataFrame:
         try:
-            with warnings.catch_warnings(), open_bytes(self.path) as opened:
+            with warnings.catch_warnings(), open_bytes(self.path, copies) as opened:
                 # pandas only warns when it drops the cells beyond the last column name.
                 warnings.simplefilter("error", pd.errors.ParserWarning)
                 cells: pd.DataFrame = pd.read_csv(
@@ -177,6 +191,8 @@ class TextTable(Table):
             ) from error
         except (pd.errors.ParserError, csv.Error) as error:
             reason = str(error).strip().removeprefix("Error tokenizing data. C error: ")
+            if "out of memory" in reason:
+                raise MemoryError(reason) from error
             raise InputError(
                 f"{self.path} is not a well-formed table ({reason}): correct that line"
             ) from error
@@ -189,12 +205,22 @@ class TextTable(Table):
 def _sample(path: Path) -> tuple[bytes, bool]:
     """Return the beginning of the file, at least two lines of it, and whether that is all of it."""
     with open_bytes(path) as opened:
-        parts = []
+        sample, lines = io.BytesIO(), 0
         while part := opened.read(_SAMPLE_BYTES):
-            parts.append(part)
-            if sum(piece.count(b"\n") for piece in parts) > 2:
-                return b"".join(parts), False
-    return b"".join(parts), True
+            sample.write(part)
+            lines += _lines(part)
+            if lines > 2:
+                return sample.getvalue(), False
+            if sample.tell() > _LONGEST_SAMPLE:
+                raise InputError(
+                    f"the first two lines of {path} have more than {in_bytes(_LONGEST_SAMPLE)}: give a table "
+                    "with one row in each line"
+                )
+    return sample.getvalue(), True
+
+
+def _lines(part: bytes) -> int:
+    return max(part.count(b"\n"), part.count(b"\r"))
 
 
 def _parsed(text: str, separator: str, complete: bool) -> list[list[str]]:

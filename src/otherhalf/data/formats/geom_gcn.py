@@ -43,6 +43,12 @@ def split_masks(folder: Path, stem: str) -> dict[str, npt.NDArray[Any]]:
     return {f"{name}s": np.stack([split[name].astype(bool) for split in splits]) for name in names}
 
 
+def files_of_folder(folder: Path) -> list[Path]:
+    """Return the files in a folder that :func:`open_geom_gcn` reads."""
+    splits = [path for number in range(NUM_SPLITS) for path in folder.glob(split_file("*", number))]
+    return [path for path in (folder / EDGES, folder / NODES, *splits) if path.is_file()]
+
+
 def open_geom_gcn(folder: Path, directed: bool = False) -> Graph:
     """Read the graph in a folder of files in Geom-GCN's format, which several authors use.
 
