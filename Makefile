@@ -1,11 +1,12 @@
 # make setup  the environment in .venv          make demo  from tables to predictions, on a built-in graph
 # make test   set-up, then the tests            make lint  ruff and mypy
+# make docs   the documentation, in build/docs/index.html; a warning is an error
 # Tests of pages need Chromium (Debian: apt-get install chromium); without it they are skipped.
 # make campaign  10,000 spoilt inputs, 100 kills, every failing call: half an hour
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: setup demo test lint campaign
+.PHONY: setup demo test lint docs campaign
 
 setup: .venv/installed
 
@@ -24,6 +25,10 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx --fail-on-warning --quiet docs build/docs
+	@echo "Open build/docs/index.html"
 
 campaign: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.campaign

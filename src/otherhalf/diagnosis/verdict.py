@@ -170,10 +170,10 @@ def diagnose(
     .. math:: D = \frac{1}{T} \sum_{t=1}^{T} KS(\mathbf{d}_1, \mathbf{d}_2^{(t)}), \qquad
               \mathbf{d}_1 = \{cos(v_i, v_j) : (v_i, v_j) \in \mathcal{E}\}
 
-    **d**₁: the cosine similarities of all connected pairs; **d**₂^(t): those of as many uniform random
-    pairs, drawn T times. D above ``threshold`` means homophily-prone. Edge direction is not used. Columns of
-    numbers are scaled before (:class:`~otherhalf.diagnosis.units.UnitFree`), so that their units do not
-    matter; sparse features, bags of words and 0/1 columns are taken as they are.
+    :math:`\mathbf{d}_1`: the cosine similarities of all connected pairs; :math:`\mathbf{d}_2^{(t)}`: those of
+    as many uniform random pairs, drawn T times. D above ``threshold`` means homophily-prone. Edge direction
+    is not used. Columns of numbers are scaled before (:class:`~otherhalf.diagnosis.units.UnitFree`), so that
+    their units do not matter; sparse features, bags of words and 0/1 columns are taken as they are.
 
     Known labels have a verdict too: the homophily measures use the edges with both labels known, and adjusted
     homophily decides (:func:`homophily.label_tendency`). Its 95 % interval treats edges as independent
