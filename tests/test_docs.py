@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import os
 import re
 import shutil
 import subprocess
@@ -221,16 +222,31 @@ def test_figures_are_those_of_the_results(name):
 
 # ---------------------------------------------------------------------- Sphinx
 
+WITHOUT = "needs `pip install 'otherhalf[docs]'`"
 
-def test_the_pages_build_without_a_warning(tmp_path):
-    pytest.importorskip("sphinx_gallery", reason="needs `pip install 'otherhalf[docs]'`")
-    copy = tmp_path / "repository"
-    for name in ("docs", "examples", "results/figures", "src"):
-        (copy / name).parent.mkdir(parents=True, exist_ok=True)
-        (copy / name).symlink_to(ROOT / name) if name != "docs" else shutil.copytree(
-            ROOT / name, copy / name, ignore=shutil.ignore_patterns("tutorials", "_build")
-        )
+
+def test_the_pages_build_and_the_tutorials_run_without_a_warning(tmp_path):
+    pytest.importorskip("sphinx_gallery", reason=WITHOUT)
+    copy = tmp_path / "copy"
+    shutil.copytree(DOCS, copy / "docs", ignore=shutil.ignore_patterns("tutorials"))
+    (copy / "results").mkdir()
+    for name in ("examples", "results/figures", "src"):
+        (copy / name).symlink_to(ROOT / name)
     command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--quiet", "-b", "dummy"]
-    command += ["-D", "plot_gallery=0", copy / "docs", tmp_path / "out"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    environment = {name: value for name, value in os.environ.items() if name != "OTHERHALF_DATA"}
+    done = subprocess.run(
+        [*command, copy / "docs", tmp_path / "out"], capture_output=True, text=True, env=environment
+    )
     assert done.returncode == 0, done.stderr
+    made = (copy / "docs" / "tutorials").glob("*.rst")
+    assert {page.stem for page in made} == {"index", *(path.stem for path in (DOCS / "gallery").glob("*.py"))}
+
+
+def test_the_index_of_an_accented_symbol_stands_behind_it(monkeypatch):
+    pytest.importorskip("sphinx", reason=WITHOUT)
+    monkeypatch.syspath_prepend(DOCS / "_ext")
+    mathml = importlib.import_module("mathml").mathml
+    assert re.search(
+        "<msub>.*<mover.*A.*ˆ.*</mover>.*<mi>o</mi>.*</msub>", mathml(r"\hat{A}_o", block=False), re.DOTALL
+    )
+    assert "munderover" in mathml(r"\sum_{i}^{n} i", block=True)  # limits stay above and below

@@ -167,8 +167,8 @@ def diagnose(
 ) -> Diagnosis:
     r"""Decide whether a graph mostly connects similar nodes (Graph Discrimination, Section 4.1).
 
-    .. math:: D = \frac{1}{T} \sum_{t=1}^{T} KS(\mathbf{d}_1, \mathbf{d}_2^{(t)}), \qquad
-              \mathbf{d}_1 = \{cos(v_i, v_j) : (v_i, v_j) \in \mathcal{E}\}
+    .. math:: D = \frac{1}{T} \sum_{t=1}^{T} \mathrm{KS}(\mathbf{d}_1, \mathbf{d}_2^{(t)}), \qquad
+              \mathbf{d}_1 = \{\cos(v_i, v_j) : (v_i, v_j) \in \mathcal{E}\}
 
     :math:`\mathbf{d}_1`: the cosine similarities of all connected pairs; :math:`\mathbf{d}_2^{(t)}`: those of
     as many uniform random pairs, drawn T times. D above ``threshold`` means homophily-prone. Edge direction
