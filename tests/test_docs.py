@@ -207,7 +207,9 @@ def test_every_quoted_message_exists():
     known = "\n".join(messages())
     for fragment in quoted:
         pattern = ".*".join(map(re.escape, fragment.split("…")))
-        assert re.search(pattern, known), fragment
+        assert re.search(pattern, known), (
+            f"docs/symptoms.md quotes {fragment!r}, which no message has: correct it"
+        )
 
 
 @pytest.mark.parametrize(
