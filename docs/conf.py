@@ -26,6 +26,7 @@ myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 4
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"
 html_title = f"otherhalf {VERSION}"
 html_static_path = ["_static"]
 html_css_files = ["style.css"]

@@ -19,6 +19,9 @@ def mathml(tex: str, *, block: bool) -> str:
     formula = ElementTree.fromstring(written)
     for each in formula.iter(f"{{{NAMESPACE}}}munderover"):
         _index_after_accent(each)
+    for each in formula.iter(f"{{{NAMESPACE}}}mo"):
+        if each.text in ("{", "}"):
+            each.set("stretchy", "false")  # those of a set are as high as a line
     return ElementTree.tostring(formula, encoding="unicode")
 
 
