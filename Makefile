@@ -2,11 +2,12 @@
 # make test   set-up, then the tests            make lint  ruff and mypy
 # make docs   the documentation, in build/docs/index.html; a warning is an error
 # Tests of pages need Chromium (Debian: apt-get install chromium); without it they are skipped.
+# make wheel     the wheel in an empty environment, every dependency downloaded: some minutes
 # make campaign  10,000 spoilt inputs, 100 kills, every failing call: half an hour
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: setup demo test lint docs campaign
+.PHONY: setup demo test lint docs wheel campaign
 
 setup: .venv/installed
 
@@ -29,6 +30,9 @@ lint: setup
 docs: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx --fail-on-warning --quiet docs build/docs
 	@echo "Open build/docs/index.html"
+
+wheel: setup
+	OTHERHALF_EMPTY_ENVIRONMENT=1 $(BIN)/python -m pytest tests/test_wheel.py
 
 campaign: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.campaign

@@ -1,3 +1,3 @@
 """The version of the package, in a module that everything may import."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
