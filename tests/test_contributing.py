@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.metrics import balanced_accuracy_score
+from tests.pages import blocks, run_page
 
 from otherhalf import BaselineClassifier, GOALClassifier, Graph, InputError, split
 from otherhalf.cli.commands import main
@@ -214,13 +215,34 @@ def test_an_executor(monkeypatch, run):
     assert "processes" in err
 
 
+NEW_PAGE = """# A page
+
+```python
+print(1 + 1)
+```
+```text
+{shown}
+```
+"""
+
+
+def test_a_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "new.md"
+    page.write_text(NEW_PAGE.format(shown="2"))
+    run_page(blocks(page), page)
+    page.write_text(NEW_PAGE.format(shown="3"))
+    with pytest.raises(AssertionError, match="the page shows '3"):
+        run_page(blocks(page), page)
+
+
 def test_each_is_at_most_three_steps():
     parts = re.split(r"\n\*\*an? (\w+)\*\*\n", PAGE.split("## To add …")[1].split("## Rules")[0])
     steps = {
         name: len(re.findall(r"^\d\. ", text, re.MULTILINE))
         for name, text in zip(parts[1::2], parts[2::2], strict=True)
     }
-    assert set(steps) == {"baseline", "encoder", "metric", "reader", "experiment", "executor"}
+    assert set(steps) == {"baseline", "encoder", "metric", "reader", "experiment", "executor", "page"}
     assert max(steps.values()) <= 3
     tests = {
         name.removeprefix("test_an_").removeprefix("test_a_")
