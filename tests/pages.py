@@ -58,7 +58,7 @@ def blocks(page: Path) -> list[Block]:
     found = []
     for fence in _FENCE.finditer(text):
         reason = _NOT_RUN.search(text[: fence.start()])
-        found.append(Block(fence["language"].strip(), fence["code"], reason[1] if reason else ""))
+        found.append(Block(fence["language"].split(" ")[0], fence["code"], reason[1] if reason else ""))
     return found
 
 
