@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from otherhalf import InputError
-from otherhalf.data.source import Columns, open_data
+from otherhalf.data.source import Columns, is_tables, open_data
 from otherhalf.data.synthetic import contextual_sbm
 
 
@@ -107,3 +107,18 @@ def test_refusals(data, message):
 def test_columns_belong_to_tables(column):
     with pytest.raises(InputError, match="columns can be named for tables only"):
         open_data("csbm:nodes=60", Columns(**column))
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ("nodes.csv,edges.csv", True),
+        ("nodes.CSV", True),
+        ("my.sqlite::people", True),
+        ("csbm:nodes=30,classes=2", False),
+        ("cora", False),
+        ("graph.npz", False),
+    ],
+)
+def test_what_names_tables(data, expected):
+    assert is_tables(data) is expected

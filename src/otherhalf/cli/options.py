@@ -165,17 +165,18 @@ class OpenGraph:
     split_ids: str | None = None
     given: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def command(self, name: str, *more: str, keep: Iterable[str] = ()) -> str:
+    def command(self, name: str, *more: str, keep: Iterable[str] = (), data: str | None = None) -> str:
         """Return another command about the same graph, as one would type it.
 
         Args:
             name: Name of the command.
             more: Its other words.
             keep: Options of this command that the other one has too, beside those about tables.
+            data: Other DATA.
         """
         tables = inspect.signature(_about_tables).parameters
         words = [word for option in (*tables, *keep) for word in self.given.get(option, ())]
-        return typed([name, self.data, *words, *more])
+        return typed([name, data or self.data, *words, *more])
 
     def __call__(self, reading: Any = None) -> Any:
         """Return the graph; the reading of a fit is applied to tables again."""

@@ -68,6 +68,15 @@ def table_paths(data: str) -> list[str]:
     return [nodes, *(f"{inside}{table}" for table in tables)]
 
 
+def is_tables(data: str) -> bool:
+    """Return whether DATA names tables: those of nodes and edges, or one."""
+    return _is_pair(data) or MARK in data or data.lower().endswith(TABLE_ENDINGS)
+
+
+def _is_pair(data: str) -> bool:
+    return "," in data and not data.startswith(f"{PREFIX}:")
+
+
 def files_of(data: str) -> list[Path]:
     """Return the files that DATA names and that are there: tables, a database, the file of a graph or of a
     data set, or those of a folder.
@@ -125,7 +134,7 @@ def _check_no_columns(columns: Columns) -> None:
 
 READERS = [
     Reader(lambda data: "," not in data and is_graph_file(data), _read_file, _read_file),
-    Reader(lambda data: "," in data and not data.startswith(f"{PREFIX}:"), _read_pair, _read_pair),
+    Reader(_is_pair, _read_pair, _read_pair),
     Reader(lambda data: data.lower().endswith(TABLE_ENDINGS), _refuse_one_table),
     Reader(_is_folder, _read_folder),
     Reader(lambda data: True, _load),
