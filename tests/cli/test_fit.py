@@ -1,6 +1,7 @@
 """The command fit: its options, its result, its text and its folder."""
 
 import json
+import shlex
 from dataclasses import replace
 
 import numpy as np
@@ -149,10 +150,40 @@ def test_fit_cora(data_dir, run, tmp_path):
 def test_text(run, tmp_path):
     status, out, err = run("fit", CSBM, "--out", tmp_path)
     assert (status, err) == (0, "")
-    assert f"{tmp_path} has the model, result.json, predictions.csv, report.json and half.csv (" in out
+    text = " ".join(out.split())
+    assert f"{tmp_path} has the model, result.json, predictions.csv, report.json and half.csv (" in text
     result = json.loads((tmp_path / "result.json").read_text())
     assert read_content(tmp_path)["made"]["run"] == result["run"]
-    assert "The metric is accuracy, because there are 3 classes.\n" in out
-    assert "On 24 test nodes:\n" in out
-    assert "majority class" in out
-    assert "true \\ predicted" in out
+    assert out.startswith("Test accuracy is ")
+    assert "(95 % interval " in out
+    assert "The metric is accuracy, because there are 3 classes." in text
+    assert "on 24 test nodes" in out
+    assert out.endswith(
+        f"Next:\n  otherhalf report {tmp_path} --open\n"
+        f"  otherhalf predict {tmp_path} {CSBM} --out predictions.csv\n"
+    )
+    assert run("fit", CSBM, "--out", tmp_path, "--resume")[:2] == (0, out)
+
+
+@pytest.mark.usefixtures("brief")
+def test_a_fit_that_was_not_kept_can_be_kept_next(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data = tables(tmp_path / "my data").replace(f"{tmp_path}/", "")
+    status, out, _ = run("fit", data, "--seed", 3, "--no-simple")
+    assert status == 0
+    assert "(95 % interval " in out
+    assert out.endswith(f"Next:\n  otherhalf fit '{data}' --seed 3 --no-simple --out model\n")
+    words = shlex.split(out.splitlines()[-1])
+    assert run(*words[1:])[0] == 0
+    predict = shlex.split(run("fit", data, "--out", "model", "--directed")[1].splitlines()[-1])
+    assert run(*predict[1:])[0] == 0
+    assert (tmp_path / "predictions.csv").is_file()
+
+
+@pytest.mark.usefixtures("brief")
+def test_a_damaged_result_is_not_shown(run, tmp_path):
+    answer(run("fit", CSBM, "--out", tmp_path, "--json"))
+    result = json.loads((tmp_path / "result.json").read_text())
+    for change in ({"leaderboard": "none"}, {"ks": None}, {"evaluation": {}}, {"seconds": []}):
+        (tmp_path / "result.json").write_text(json.dumps({**result, **change}))
+        refused(run("fit", CSBM, "--out", tmp_path, "--resume"), "result.json is damaged")

@@ -17,7 +17,7 @@ import torch
 from otherhalf import GOALClassifier, Graph, InputError, Split, load, split
 from otherhalf.data.reading import Columns, Reading
 from otherhalf.data.synthetic import contextual_sbm
-from otherhalf.estimators.run_folder import fit_into, summary
+from otherhalf.estimators.run_folder import fit_into
 from otherhalf.training import loop
 from otherhalf.training.metrics import all_metrics
 
@@ -128,7 +128,6 @@ class TestFinished:
         table = pd.read_csv(folder / "half.csv")
         pd.testing.assert_frame_equal(table, half.to_frame(GRAPH), check_dtype=False)
         assert result["half_rows"] == len(table) == half.num_edges
-        assert f"half.csv ({len(table):,} edges of the missing half)." in summary(result)
 
     def test_a_very_large_half_is_not_written_and_an_old_one_removed(self, tmp_path, monkeypatch):
         fit_into(quick(epochs=1), GRAPH, SPLIT, tmp_path)
@@ -137,14 +136,11 @@ class TestFinished:
         result = fit_into(quick(epochs=1), GRAPH, SPLIT, tmp_path)
         assert result["half_rows"] is None
         assert not (tmp_path / "half.csv").exists()
-        text = summary(result)
-        assert f"{tmp_path} has the model, result.json and predictions.csv.\n" in text
-        assert "more than 10 edges and was not written: `otherhalf complement --out half.parquet`" in text
 
     def test_a_fit_without_a_half(self, tmp_path):
         result = fit_into(GOALClassifier(fast=True, ensemble={"half": "none"}), GRAPH, SPLIT, tmp_path)
         assert not (tmp_path / "half.csv").exists()
-        assert summary(result).endswith(f"{tmp_path} has the model, result.json and predictions.csv.")
+        assert (result["missing_half"], result["half_rows"]) == (None, None)
 
     def test_without_a_folder_the_result_is_the_same(self, finished):
         alone = fit_into(quick(), GRAPH, SPLIT, None)
@@ -162,9 +158,7 @@ class TestFinished:
         everyone = Split(SPLIT.train, SPLIT.val, [])
         result = fit_into(quick(epochs=1), GRAPH, everyone, None)
         assert result["test_accuracy"] is None
-        assert "test unknown" in summary(result)
         assert all(value is None for value in result["metrics"]["test"].values())
-        assert "On 30 validation nodes, which also selected the model:" in summary(result)
 
     def test_the_columns_of_the_predictions(self, finished, tmp_path):
         header = (finished[0] / "predictions.csv").read_text().splitlines()[0]
@@ -191,13 +185,12 @@ class TestFinished:
             assert result["metrics"][name] == pytest.approx(expected)
             assert result["majority"][name]["accuracy"] == np.mean(GRAPH.y[part] == train.argmax())
 
-    def test_a_result_of_an_older_version_has_a_summary(self, finished):
-        new = {"metric", "metric_reason", "metrics", "majority", "evaluation", "threshold"}
-        old = {key: value for key, value in finished[1].items() if key not in new}
-        assert summary(old).splitlines() == [
-            line for line in summary(finished[1]).splitlines() if line in summary(old).splitlines()
-        ]
-        assert "Accuracy: validation" in summary(old)
+    def test_a_result_that_cannot_be_shown_is_damaged(self, finished):
+        def show(result):
+            return result["something new"]
+
+        with pytest.raises(InputError, match=r"result\.json is damaged .*something new"):
+            fit_into(quick(), GRAPH, SPLIT, finished[0], resume=True, show=show)
 
     def test_a_rare_class(self):
         rng = np.random.default_rng(0)
@@ -208,9 +201,8 @@ class TestFinished:
         assert result["metric"] == "average_precision"
         assert result["majority"]["test"]["average_precision"] == pytest.approx(0.05)
         assert 0 <= result["threshold"] <= 1
-        text = summary(result)
-        assert "Average precision: validation " in text
-        assert "The metric is average precision, because the rarer of the two classes has only 5.0%" in text
+        reason = "The metric is average precision, because the rarer of the two classes has only 5.0%"
+        assert result["metric_reason"].startswith(reason)
 
     @pytest.mark.parametrize(
         ("model", "graph", "parts"),

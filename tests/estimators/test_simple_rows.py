@@ -9,9 +9,9 @@ from otherhalf import GOALClassifier, Split, split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import NotEnoughMemory
 from otherhalf.estimators import simple_rows as module
-from otherhalf.estimators.run_folder import fit_into, summary
+from otherhalf.estimators.run_folder import fit_into
 from otherhalf.estimators.simple import PropagationClassifier
-from otherhalf.estimators.simple_rows import SIMPLE, _leads, simple_lines, simple_rows
+from otherhalf.estimators.simple_rows import SIMPLE, _leads, better_simple, simple_rows
 from otherhalf.estimators.trees import TreesClassifier
 from otherhalf.training.metrics import metric_named
 
@@ -133,36 +133,23 @@ def test_draws_without_a_class_do_not_count():
 # ---------------------------------------------------------------------- what is shown
 
 
-def test_lines():
-    rows = [{**ROW, "validation": 0.4, "test": None}, {**ROW, "validation": 0.9, "title": "Majority class"}]
-    assert simple_lines(rows, "accuracy", 0.8) == [
-        "Simple models, which are no part of the blend:",
-        "  Label propagation  validation 0.4000  test unknown  0.1 s",
-        "  Majority class     validation 0.9000  test 0.5000  0.1 s",
-    ]
-    assert simple_lines([], "accuracy", 0.8) == []
-
-
 def test_the_best_of_the_better_ones_is_named():
     rows = [{**ROW, "validation": each, "better": True, "title": str(each)} for each in (0.9, 0.95)]
-    assert simple_lines(rows, "accuracy", 0.8)[-1].startswith(
-        "0.95 alone has 0.9500 on validation (accuracy)"
-    )
-    assert simple_lines(rows, "log_loss", 1.2)[-1].startswith("0.9 alone has 0.9000 on validation (log loss)")
+    assert better_simple(rows, "accuracy", 0.8).startswith("0.95 alone has 0.9500 on validation (accuracy)")
+    assert better_simple(rows, "log_loss", 1.2).startswith("0.9 alone has 0.9000 on validation (log loss)")
+    assert better_simple([{**ROW, "validation": 0.9}], "accuracy", 0.8) == ""
+    assert better_simple(rows, "accuracy", None) == ""
+    assert better_simple([], "accuracy", 0.8) == ""
 
 
 def test_a_result_has_them_if_they_are_wanted(tmp_path):
     result = fit_into(quick(), GRAPH, PARTS, tmp_path, simple=True)
     assert [row["model"] for row in result["simple"]] == list(SIMPLE)
-    assert "Label propagation  " in summary(result)
     again = fit_into(quick(), GRAPH, PARTS, tmp_path, simple=True, resume=True)
     assert again == result
     without = fit_into(quick(), GRAPH, PARTS, None)
     assert without["simple"] == []
-    assert "Simple models" not in summary(without)
     assert without["leaderboard"][0]["validation"] == result["leaderboard"][0]["validation"]
-    old = {key: value for key, value in without.items() if key != "simple"}
-    assert summary(old) == summary(without)
 
 
 def test_a_row_is_json(fitted):

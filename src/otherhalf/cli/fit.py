@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
-from otherhalf.cli.console import command_line, print_result, say, set_threads
+from otherhalf.cli.console import command_line, print_json, say, set_threads, typed
+from otherhalf.cli.fit_details import Details
+from otherhalf.cli.fit_summary import summarize
 from otherhalf.cli.options import (
     ClassWeight,
     Device,
@@ -19,6 +21,7 @@ from otherhalf.cli.options import (
     SpreadsheetSafe,
     Threads,
     class_weight_of,
+    free_folder,
     path_option,
     takes_data,
 )
@@ -80,7 +83,7 @@ def fit(
 ) -> None:
     """Diagnose a graph, learn its missing half, train a classifier on both halves and score it."""
     from otherhalf.data.splits import split as make_split
-    from otherhalf.estimators.run_folder import fit_into, summary
+    from otherhalf.estimators.run_folder import fit_into
 
     set_threads(threads)
     if resume and out is None:
@@ -121,9 +124,26 @@ def fit(
             simple=simple,
             spreadsheet_safe=spreadsheet_safe,
             write_report=content_writer(model, graph, parts, command=command_line()),
+            show=summarize,
         )
     if resume and out is not None:
         complete_content(out, graph, parts, result, command=command_line())
     if page is not None:
         save_page(page, out, model, graph, parts, result)
-    print_result({**result, "estimate": estimate.to_dict()}, summary(result), as_json)
+    if as_json:
+        print_json({**result, "estimate": estimate.to_dict()})
+        return
+    details = Details.of_model(model, graph, parts) if out is None else Details.of_folder(out)
+    summary = summarize(result, details)
+    summary.next(*_next(open_graph, out))
+    summary.print()
+
+
+def _next(open_graph: OpenGraph, out: Path | None) -> list[str]:
+    """Return the next commands: the report and predictions or, of a fit that was not kept, the same fit."""
+    if out is None:
+        return [f"{command_line()} --out {free_folder('model')}"]
+    # The model knows what the columns of its tables mean.
+    options = open_graph.given.get("directed", ())
+    predict = ["predict", str(out), open_graph.data, *options, "--out", "predictions.csv"]
+    return [typed(["report", str(out), "--open"]), typed(predict)]

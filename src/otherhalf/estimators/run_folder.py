@@ -10,20 +10,17 @@ import numpy as np
 import torch
 
 from otherhalf.data.predictions import write_predictions
-from otherhalf.diagnosis.sentences import adjective
-from otherhalf.diagnosis.verdict import opposite
 from otherhalf.estimators.evaluation import Evaluation, class_shares
 from otherhalf.estimators.goal import GOALClassifier
 from otherhalf.estimators.model_folder import weights_of
 from otherhalf.estimators.run_files import (
     HALF_FILE,
     PREDICTIONS_FILE,
-    REPORT_FILE,
     RESULT_FILE,
     RunFiles,
     complete_earlier,
 )
-from otherhalf.estimators.simple_rows import simple_lines, simple_rows
+from otherhalf.estimators.simple_rows import simple_rows
 from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.atomic import atomic_write
@@ -32,7 +29,7 @@ from otherhalf.system.locks import folder_lock
 from otherhalf.system.paths import user_path
 from otherhalf.system.process import peak_memory_mb
 from otherhalf.training.loop import OnStep
-from otherhalf.training.metrics import METRICS, score
+from otherhalf.training.metrics import score
 
 MOST_HALF_ROWS = 1_000_000
 """Most edges of a missing half that are written beside the model: about 50 MB as CSV."""
@@ -49,6 +46,7 @@ def fit_into(
     simple: bool = False,
     spreadsheet_safe: bool = False,
     write_report: Callable[[Path, dict[str, Any]], Any] | None = None,
+    show: Callable[[dict[str, Any]], Any] = str,
 ) -> dict[str, Any]:
     """Fit, score once on the test nodes, write everything to ``folder`` if one is given; return the result.
 
@@ -67,6 +65,7 @@ def fit_into(
             (:func:`~otherhalf.data.table_writer.write_table`).
         write_report: Writes :data:`~otherhalf.estimators.run_files.REPORT_FILE` to the folder that it is
             given, from the model and this result; default: there is none.
+        show: Shows a result. A result in the folder that cannot be shown is damaged.
     """
     if folder is None:
         model.fit(graph, split, on_step=on_step)
@@ -78,7 +77,7 @@ def fit_into(
     files.check()
     with folder_lock(folder):
         complete_earlier(folder)
-        if resume and (earlier := files.finished(summary)) is not None:
+        if resume and (earlier := files.finished(show)) is not None:
             return earlier
         files.begin(anew=not resume)
         model.fit(graph, split, checkpoints=files.state, on_step=on_step)
@@ -170,105 +169,6 @@ def result_of(
         "leaderboard": [vars(row) for row in model.leaderboard_],
         "fingerprint": graph.fingerprint,
     }
-
-
-def summary(result: dict[str, Any]) -> str:
-    """Return a result as a few lines of text."""
-    seconds, test = result["seconds"], result["test_accuracy"]
-    strengths = "; ".join(
-        ", ".join(f"{name} {value:.2f}" for name, value in layer.items()) for layer in result["coefficients"]
-    )
-    lines = [
-        _half_line(result),
-        f"Accuracy: validation {result['val_accuracy']:.2%}, test "
-        + ("unknown" if test is None else f"{test:.2%}")
-        + f" ({result['split']} split, seed {result['seed']}, preset {result['preset']}).",
-        *_metric_lines(result),
-        *_leaderboard_lines(result),
-        *_simple_lines(result),
-    ]
-    if strengths:
-        lines.append(f"Coefficients by layer: {strengths}.")
-    lines.append(
-        f"{seconds['total']:.1f} s: diagnosis {seconds['diagnose']:.1f}, missing half "
-        f"{seconds['complement']:.1f}, training {seconds['train']:.1f}; "
-        f"peak memory {result['peak_memory_mb']:.0f} MB."
-    )
-    if result["contradiction"]:
-        lines.append(
-            "The labels contradict D. `--follow` chooses: labels (the default), or ks, as in the paper (the "
-            "default of the method embedding)."
-        )
-    lines += _evaluation_lines(result)
-    return "\n".join([*lines, *_file_lines(result)])
-
-
-def _half_line(result: dict[str, Any]) -> str:
-    name = f"{result['name'] or 'graph'}: {result['tendency']}-prone (D = {result['ks']:.3f})"
-    if result["contradiction"]:
-        name += f", but {opposite(result['tendency'])}-prone by its labels"
-    if result["missing_half"] is None:
-        return f"{name}; fitted without the missing half."
-    made = result["missing_half_words"] or f"encoder {result['encoder']}"
-    return (
-        f"{name}; the missing {adjective(result['missing_half'])} half has "
-        f"{result['missing_half_edges']:,} edges ({made})."
-    )
-
-
-def _metric_lines(result: dict[str, Any]) -> list[str]:
-    """Return the metric with its reason, and its value if it is not accuracy; an older result has neither."""
-    if "metric" not in result:
-        return []
-    name, text = result["metric"], str(result["metric_reason"])
-    if name != "accuracy":
-        values = {part: result["metrics"][part][name] for part in ("val", "test")}
-        val, test = ("unknown" if value is None else f"{value:.4f}" for value in values.values())
-        title = METRICS[name].title
-        text = f"{title[0].upper()}{title[1:]}: validation {val}, test {test}. {text}"
-    return [text]
-
-
-def _simple_lines(result: dict[str, Any]) -> list[str]:
-    rows = result.get("simple", [])  # an older result has none
-    return simple_lines(rows, result["metric"], result["metrics"]["val"][result["metric"]]) if rows else []
-
-
-def _evaluation_lines(result: dict[str, Any]) -> list[str]:
-    """Return every metric and class on the test nodes; where none has a label, on the validation nodes."""
-    if "evaluation" not in result:
-        return []
-    test = Evaluation.from_dict(result["evaluation"]["test"])
-    if test.nodes:
-        return [f"On {test.nodes:,} test nodes:", str(test)]
-    val = Evaluation.from_dict(result["evaluation"]["val"])
-    return [f"On {val.nodes:,} validation nodes, which also selected the model:", str(val)]
-
-
-def _file_lines(result: dict[str, Any]) -> list[str]:
-    """Return what a fit wrote to its folder; an older result does not say whether the half is among it."""
-    if "out" not in result:
-        return []
-    files = [RESULT_FILE, PREDICTIONS_FILE, *([REPORT_FILE] if result.get("report") else [])]
-    lines = []
-    if result.get("half_rows") is not None:
-        files.append(f"{HALF_FILE} ({result['half_rows']:,} edges of the missing half)")
-    elif "half_rows" in result and result["missing_half"] is not None:
-        lines.append(
-            f"The missing half has more than {MOST_HALF_ROWS:,} edges and was not written: "
-            "`otherhalf complement --out half.parquet` writes it."
-        )
-    return [f"{result['out']} has the model, {', '.join(files[:-1])} and {files[-1]}.", *lines]
-
-
-def _leaderboard_lines(result: dict[str, Any]) -> list[str]:
-    rows = result["leaderboard"]
-    width = max((len(row["member"]) for row in rows), default=0)
-    return [
-        f"  {row['member']:{width}s}  validation {row['validation']:.4f}  weight {row['weight']:.2f}  "
-        f"{row['seconds']:.1f} s"
-        for row in rows
-    ]
 
 
 def _write_half(model: GOALClassifier, graph: Graph, folder: Path, *, safe: bool) -> int | None:

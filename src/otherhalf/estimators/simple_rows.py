@@ -108,34 +108,23 @@ def simple_rows(
     return rows
 
 
-def simple_lines(rows: Iterable[dict[str, Any]], metric: str, validation: float | None) -> list[str]:
-    """Return the rows as lines of text, and a sentence if one of them is better than the fit.
+def better_simple(rows: Iterable[dict[str, Any]], metric: str, validation: float | None) -> str:
+    """Return a sentence about the best of the simple models that are better than the fit; empty if none is.
 
     Args:
         rows: The rows, as JSON has them.
         metric: Name of the metric of the fit.
         validation: Its value on validation nodes.
     """
-    rows = list(rows)
-    if not rows:
-        return []
-    width = max(len(row["title"]) for row in rows)
-    lines = ["Simple models, which are no part of the blend:"]
-    lines += [
-        f"  {row['title']:{width}s}  validation {row['validation']:.4f}  test "
-        + ("unknown" if row["test"] is None else f"{row['test']:.4f}")
-        + f"  {row['seconds']:.1f} s"
-        for row in rows
-    ]
     better = [row for row in rows if row["better"]]
-    if better and validation is not None:
-        judge = METRICS[metric]
-        best = max(better, key=lambda row: judge.sign * row["validation"])
-        lines.append(
-            f"{best['title']} alone has {best['validation']:.4f} on validation ({judge.title}), the blend "
-            f"has {validation:.4f}: more than chance explains, so it may serve you better."
-        )
-    return lines
+    if not better or validation is None:
+        return ""
+    judge = METRICS[metric]
+    best = max(better, key=lambda row: judge.sign * row["validation"])
+    return (
+        f"{best['title']} alone has {best['validation']:.4f} on validation ({judge.title}), the blend "
+        f"has {validation:.4f}: more than chance explains, so it may serve you better."
+    )
 
 
 def _made(name: str, model: GOALClassifier) -> NodeClassifier:
