@@ -5,9 +5,13 @@ import sys
 from dataclasses import replace
 
 import pytest
+from tests.cli.runs import in_this_process
 
 from otherhalf.cli.commands import main
 from otherhalf.estimators.presets import preset_settings
+from otherhalf.experiments import tasks
+from otherhalf.experiments.runner.executor import EXECUTORS
+from otherhalf.experiments.runner.graphs import GraphFolder
 from otherhalf.training.loop import TrainingSettings
 
 
@@ -44,3 +48,20 @@ def brief(monkeypatch):
 
     for module in ("otherhalf.estimators.goal", "otherhalf.estimators.find"):
         monkeypatch.setattr(importlib.import_module(module), "preset_settings", few_epochs)
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Do the runs in this process, where a test can change them."""
+    monkeypatch.setitem(EXECUTORS, "processes", in_this_process)
+
+
+@pytest.fixture
+def work(monkeypatch, here):
+    """Replace what a run does: ``work(function of the job)``."""
+
+    def change(function):
+        monkeypatch.setattr(tasks.Worker, "__call__", lambda self, job: function(job))
+        monkeypatch.setattr(GraphFolder, "fetch", lambda self, data, data_hash: None)
+
+    return change

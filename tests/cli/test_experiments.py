@@ -1,4 +1,4 @@
-"""compare, search and reproduce as a shell calls them: output, exit status, and records that are kept."""
+"""Experiments as a shell calls them: output, exit status, and records that are kept."""
 
 import errno
 import json
@@ -12,73 +12,30 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from tests.cli.runs import CSBM, FEW, answer, in_this_process, lines_in, made_up
 
-from otherhalf.cli.commands import main
 from otherhalf.cli.signals import STOPPED_RUNS
 from otherhalf.data.catalog import load
 from otherhalf.data.entries import DATASETS
 from otherhalf.data.splits import split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
-from otherhalf.experiments import tasks
 from otherhalf.experiments.paper.table1 import PublishedSplits, Table1
-from otherhalf.experiments.runner.executor import EXECUTORS, run_jobs
-from otherhalf.experiments.runner.graphs import GraphFolder
+from otherhalf.experiments.runner.executor import EXECUTORS
 from otherhalf.experiments.runner.job import Outcome
 from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.tuning import search as settings_search
 from otherhalf.experiments.tuning.search import Tuned
 from otherhalf.experiments.tuning.tuned import packaged_settings, read_tuned, write_tuned
 
-CSBM = "csbm:nodes=60,classes=2,features=4,homophily=0.2,signal=3"
-FEW = {"epochs": 4, "patience": 4}
-
 
 @pytest.fixture
-def run(monkeypatch, capfd, tmp_path):
-    """Call the program as a shell does, in an empty folder; returns status, standard output, standard error.
-
-    Models are trained for a few epochs only.
-    """
+def run(run, monkeypatch, tmp_path):
+    """Call the program in an empty folder; models are trained for a few epochs only."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     monkeypatch.setattr(settings_search, "COMMON", FEW)
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["otherhalf", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capfd.readouterr()
-        return stop.value.code or 0, out, err
-
-    return call
-
-
-@pytest.fixture
-def here(monkeypatch):
-    """Do the runs in this process, where a test can change them."""
-    monkeypatch.setitem(EXECUTORS, "processes", in_this_process)
-
-
-def in_this_process(jobs, work, workers, threads, on_start=None):
-    return run_jobs(jobs, work, 0, threads, on_start)
-
-
-@pytest.fixture
-def work(monkeypatch, here):
-    """Replace what a run does: ``work(function of the job)``."""
-
-    def change(function):
-        monkeypatch.setattr(tasks.Worker, "__call__", lambda self, job: function(job))
-        monkeypatch.setattr(GraphFolder, "fetch", lambda self, data, data_hash: None)
-
-    return change
-
-
-def made_up(job):
-    test = 0.5 + 0.01 * job.seed + 0.001 * len(job.model)
-    nodes = {"train": 36, "val": 12, "test": 12}
-    return {"test": test, "val": 0.75, "epochs": 1, "nodes": nodes, "encoder": "gcn", "encoder_share": 0.5}
+    return run
 
 
 def rejected(outcome, *fragments):
@@ -91,24 +48,12 @@ def rejected(outcome, *fragments):
         assert fragment in err
 
 
-def answer(outcome):
-    """Return the JSON object, which must be all of standard output."""
-    status, out, err = outcome
-    assert status == 0, err
-    assert out.count("\n") == 1
-    return json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
-
-
 def last_line(err):
     """Return the error message, which must be the last line after those about progress."""
     assert "Traceback" not in err
     (line,) = (line for line in err.splitlines() if line.startswith("otherhalf: "))
     assert err.splitlines()[-1] == line
     return line
-
-
-def lines_in(folder):
-    return sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.jsonl"))
 
 
 def scores(rows):
@@ -198,78 +143,6 @@ def test_killed_and_started_again_the_results_are_the_same(run, tmp_path, monkey
 # ---------------------------------------------------------------------- output
 
 
-def test_compare_with_a_budget(run, work):
-    work(made_up)
-    found = answer(run("compare", CSBM, "--models", "mlp,goal", "--runs", 3, "--budget", 3, "--json"))
-    assert {row["model"]: row["settings_from"] for row in found["rows"]} == {
-        "mlp": "best of 3",
-        "goal": "defaults",  # it chooses its members by itself
-    }
-    trials = Store("results/runs").records("trial")
-    assert [record.job.model for record in trials] == ["mlp"] * (3 + 2 * 2)
-
-
-def test_compare_tells_what_the_tests_show(run, work):
-    def unlike(job):
-        less = {"mlp": 0.1, "gcn": 0.001}.get(job.model, 0.0)
-        return {**made_up(job), "test": 0.8 - less * (1 + 0.1 * (-1) ** job.seed) + 0.01 * job.seed}
-
-    work(unlike)
-    command = ("compare", CSBM, "--models", "goal,mlp,gcn", "--runs", 5)
-    found = answer(run(*command, "--json"))
-    rows = {row["model"]: row for row in found["rows"]}
-    assert {model: row["verdict"] for model, row in rows.items()} == {
-        "goal": None,
-        "mlp": "worse",
-        "gcn": "worse",
-    }
-    assert {"model", "mean", "std", "runs", "goal_minus_model", "settings"} <= set(rows["mlp"])
-    assert 0 < rows["mlp"]["goal_minus_model"]["p"] <= rows["mlp"]["p_value_adjusted"] < 0.001
-    assert 0 < rows["mlp"]["detectable"] < 0.1
-    status, out, _ = run(*command)
-    text = " ".join(out.replace("│", " ").split())
-    assert status == 0
-    assert "GOAL minus it adjusted p against GOAL settings" in text.replace("┃", "").replace("  ", " ")
-    assert "adjusted for 2 comparison(s) by Holm's method" in text
-
-
-def test_a_margin_in_percentage_points(run, work):
-    work(lambda job: {**made_up(job), "test": 0.5 + 0.02 * (-1) ** job.seed * (job.model == "mlp")})
-    command = ("compare", CSBM, "--models", "goal,mlp", "--runs", 10, "--json")
-    usual, wide = answer(run(*command)), answer(run(*command, "--margin", 6))
-    assert (usual["margin"], usual["rows"][1]["verdict"]) == (0.01, "too few splits to tell")
-    assert (wide["margin"], wide["rows"][1]["verdict"]) == (0.06, "tied")
-
-
-def test_compare_with_ensembles(run, here, tmp_path):
-    command = ("compare", CSBM, "--models", "gcn,mlp", "--runs", 2)
-    single = answer(run(*command, "--json"))
-    found = answer(run(*command, "--ensemble", 3, "--json"))
-    assert (single["ensemble"], found["ensemble"]) == (None, 3)
-    assert [row["model"] for row in found["rows"]] == ["gcn", "mlp"]
-    records = Store("results/runs").records("averaged")
-    assert [record.job.options["members"] for record in records] == [3] * 4
-    assert lines_in(tmp_path) == 8
-    status, out, err = run(*command, "--ensemble", 3)
-    assert (status, err) == (0, "")  # nothing was run
-    assert "GCN ×3" in out
-    assert "MLP ×3" in out
-    assert answer(run(*command, "--json")) == single
-    assert lines_in(tmp_path) == 8
-
-
-def test_a_table_in_a_pipe_has_unbroken_numbers(run, work, monkeypatch):
-    work(made_up)
-    monkeypatch.setenv("COLUMNS", "30")
-    status, out, _ = run("compare", CSBM, "--models", "mlp,goal,acmgcn", "--runs", 3)
-    assert status == 0
-    assert len(re.findall(r"\d\d\.\d\d ± \d\.\d\d", out)) == 3
-    assert "…" not in out
-    assert out.startswith("csbm:nodes=60,classes=2,features=4,degree=10.0,homophily=0.2,signal=3.0,seed=0: ")
-    assert out.splitlines()[0].endswith(": accuracy, 3 uniform split(s)")
-    assert "\x1b" not in out
-
-
 def test_the_widest_table_in_a_pipe(run, work, tmp_path, monkeypatch):
     monkeypatch.setenv("OTHERHALF_DATA", str(tmp_path / "none"))  # a table needs only its records
     monkeypatch.setattr("otherhalf.experiments.paper.comparison_table.read_tuned", lambda data, folder: {})
@@ -292,15 +165,6 @@ def test_the_widest_table_in_a_pipe(run, work, tmp_path, monkeypatch):
     found = answer(run(*command, "--json"))
     assert (found["experiment"], found["figures"], found["failed"]) == ("table1", [], [])
     assert len(found["datasets"]) == 8
-
-
-def test_brackets_in_a_name(run, work, tmp_path):
-    work(made_up)
-    graph = contextual_sbm(60, 2, 4, homophily=0.2)
-    replace(graph, name="").to_npz(tmp_path / "odd [red] name.npz")
-    status, out, _ = run("compare", tmp_path / "odd [red] name.npz", "--models", "mlp", "--runs", 1)
-    assert status == 0
-    assert "[red]" in out
 
 
 def test_a_file_with_a_graph_of_the_catalogue_needs_no_other(run, here, tmp_path, monkeypatch):

@@ -5,10 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
+from otherhalf.cli.compare import compare
 from otherhalf.cli.console import print_result, run, set_threads
 from otherhalf.cli.datasets import datasets
 from otherhalf.cli.diagnose import diagnose
-from otherhalf.cli.experiments import compare, reproduce, search
+from otherhalf.cli.experiments import reproduce, search
 from otherhalf.cli.fit import fit
 from otherhalf.cli.inspect import inspect
 from otherhalf.cli.options import (

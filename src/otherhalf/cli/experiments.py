@@ -1,4 +1,4 @@
-"""The commands for experiments: compare, search, reproduce. Parse, call the library, print."""
+"""The commands for experiments: search and reproduce. Parse, call the library, print."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from otherhalf.cli.console import command_line
-from otherhalf.cli.options import MOST_THREADS, Device, Json, Kind, OpenGraph, path_option, takes_data
+from otherhalf.cli.options import MOST_THREADS, Device, Json, Kind, path_option
 from otherhalf.cli.tables import Page, check_page, write_tables
 from otherhalf.errors import InputError, printable
-from otherhalf.system.scratch import temporary_folder
 
 if TYPE_CHECKING:
     from otherhalf.experiments.table import Table
@@ -41,81 +40,6 @@ PART_FIGURES = Path("results/figures-of-a-part")
 """Separate, so that a part of an experiment does not replace the figures of the results page."""
 WIDEST = 1000
 """Largest width of a printed table, in characters."""
-
-
-@takes_data
-def compare(
-    open_graph: OpenGraph,
-    models: Models = None,
-    runs: Annotated[int, typer.Option(min=1, help="Number of splits.")] = 10,
-    split: Kind = "uniform",
-    budget: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="Number of settings to try for each model, on the validation nodes of other splits. With 0, "
-            "named data sets have the settings that come with the package, other graphs the defaults.",
-        ),
-    ] = 0,
-    metric: Annotated[
-        str, typer.Option(help="accuracy, or roc_auc for two classes; a named data set has its own metric.")
-    ] = "accuracy",
-    ensemble: Annotated[
-        int | None,
-        typer.Option(
-            min=2,
-            help="Number of times to fit every model but GOAL on each split, with different seeds; their "
-            "class probabilities are averaged. Default: once.",
-        ),
-    ] = None,
-    margin: Annotated[
-        float,
-        typer.Option(min=0.01, help="Models that differ by less than this are tied, in percentage points."),
-    ] = 1.0,
-    settings: Annotated[
-        Path | None,
-        typer.Option(
-            parser=path_option, help="Folder of settings that `search` wrote; default: the package's."
-        ),
-    ] = None,
-    graphs: Annotated[
-        Path | None,
-        typer.Option(
-            parser=path_option,
-            help="Folder for your own graph, which all runs can read; default: a temporary one.",
-        ),
-    ] = None,
-    report: Page = None,
-    store: StoreFolder = STORE,
-    executor: ExecutorName = "processes",
-    workers: Workers = None,
-    threads: Threads = 1,
-    device: Device = "cpu",
-    as_json: Json = False,
-) -> None:
-    """Compare models on any graph: the same splits, the same budget, paired tests against GOAL."""
-    from otherhalf.experiments.compare import compare as run_comparison
-
-    names = _models(models, simple=True)
-    check_page(report)
-    with temporary_folder() as folder:
-        workbench = _workbench(store, executor, workers, threads, device, graphs or folder)
-        graph = open_graph()
-        result = run_comparison(
-            graph,
-            names,
-            workbench,
-            runs=runs,
-            split=split,
-            budget=budget,
-            metric=metric,
-            settings_folder=settings,
-            ensemble=ensemble,
-            margin=margin / 100,
-        )
-    values, tables = result.values(), [(result.title, result.table())]
-    write_tables(report, tables, command_line(), rows=values["rows"])
-    _finish(workbench, values, tables, as_json)
 
 
 def search(
@@ -151,11 +75,11 @@ def search(
     from otherhalf.experiments.tuning.tuned import settings_to_keep, write_tuned
     from otherhalf.system.atomic import check_folder
 
-    names = list(dict.fromkeys(map(model_name, _models(models))))  # a search is of the model itself
+    names = list(dict.fromkeys(map(model_name, chosen_models(models))))  # a search is of the model itself
     usual = PublishedSplits.datasets if split == PublishedSplits.split else DATASETS
-    benchmarks = [BenchmarkData.named(name, split) for name in _names(datasets) or usual]
+    benchmarks = [BenchmarkData.named(name, split) for name in names_in(datasets) or usual]
     folder = out or SETTINGS / split
-    workbench = _workbench(store, executor, workers, threads, device)
+    workbench = make_workbench(store, executor, workers, threads, device, quiet=as_json)
     check_folder(folder)  # before the search, not after it
     for benchmark in benchmarks:
         settings_to_keep(benchmark.data, names, trials, folder)
@@ -225,10 +149,10 @@ def reproduce(
     if name not in EXPERIMENTS:
         raise InputError(f"there is no experiment {name!r}: choose one of {', '.join(EXPERIMENTS)}")
     experiment = EXPERIMENTS[name]
-    request = experiment.request(_names(datasets), _names(models), runs)
+    request = experiment.request(names_in(datasets), names_in(models), runs)
     entire = store == STORE and request == experiment.request()
     figures = figures or (FIGURES if entire else PART_FIGURES)
-    workbench = _workbench(store, executor, workers, threads, device)
+    workbench = make_workbench(store, executor, workers, threads, device, quiet=as_json)
     check_page(report)
     if experiment.draws:
         check_drawing(figures)  # before the runs, not after them
@@ -243,9 +167,17 @@ def reproduce(
         print("Drawn: " + ", ".join(str(path) for path in drawn))
 
 
-def _workbench(
-    store: Path, executor: str, workers: int | None, threads: int, device: str, graphs: Path | None = None
+def make_workbench(
+    store: Path,
+    executor: str,
+    workers: int | None,
+    threads: int,
+    device: str,
+    *,
+    graphs: Path | None = None,
+    quiet: bool = False,
 ) -> Workbench:
+    """Return the workbench that the options of a command describe."""
     from otherhalf.experiments.runner.executor import executor_named
     from otherhalf.experiments.runner.graphs import GraphFolder
     from otherhalf.experiments.runner.store import Store
@@ -257,10 +189,11 @@ def _workbench(
         threads=threads,
         graphs=GraphFolder(graphs),
         executor=executor_named(executor),
+        quiet=quiet,
     )
 
 
-def _models(text: str | None, *, simple: bool = False) -> list[str]:
+def chosen_models(text: str | None, *, simple: bool = False) -> list[str]:
     """Return the models that the text names, default all; raise InputError if there is no such model.
 
     Args:
@@ -270,13 +203,14 @@ def _models(text: str | None, *, simple: bool = False) -> list[str]:
     from otherhalf.estimators.simple_rows import SIMPLE
     from otherhalf.experiments.runner.models import compared_models, title_of
 
-    names = _names(text) or [*compared_models(), *(SIMPLE if simple else ())]
+    names = names_in(text) or [*compared_models(), *(SIMPLE if simple else ())]
     for name in names:
         title_of(name)
     return names
 
 
-def _names(text: str | None) -> list[str] | None:
+def names_in(text: str | None) -> list[str] | None:
+    """Return the names in a text with commas between; None for None."""
     if text is None:
         return None
     names = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))

@@ -22,6 +22,7 @@ class Workbench:
         threads: Number of threads of each run.
         graphs: Where runs find graphs that are not in the catalogue.
         executor: Runs the jobs.
+        quiet: Whether no lines about the progress are printed where there is no terminal to show it on.
 
     Attributes:
         failed: The jobs that failed, with their outcomes.
@@ -35,12 +36,14 @@ class Workbench:
         threads: int = 1,
         graphs: GraphFolder | None = None,
         executor: Executor = run_jobs,
+        quiet: bool = False,
     ) -> None:
         self.store = store
         self.workers = workers
         self.threads = threads
         self.graphs = graphs or GraphFolder()
         self.executor = executor
+        self.quiet = quiet
         self.failed: list[tuple[Job, Outcome]] = []
         usable_device(store.device)  # raises now what every run would raise
 
@@ -56,7 +59,7 @@ class Workbench:
             return
         for data, data_hash in missing:  # before the runs, so that an absent data set is reported once
             self.graphs.fetch(data, data_hash)
-        with progress_for(wanted) as show:
+        with progress_for(wanted, quiet=self.quiet) as show:
             self.failed += run(
                 wanted,
                 self.store,

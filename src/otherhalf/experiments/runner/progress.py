@@ -30,10 +30,15 @@ LINES_AROUND_TABLE = 6
 
 
 @contextmanager
-def progress_for(jobs: Iterable[Job], stream: TextIO | None = None) -> Iterator[OnEvent]:
+def progress_for(
+    jobs: Iterable[Job], stream: TextIO | None = None, *, quiet: bool = False
+) -> Iterator[OnEvent]:
     """Yield the callback for :func:`~otherhalf.experiments.runner.run.run` that shows the progress of jobs.
 
-    It writes to ``stream``; default: standard error.
+    Args:
+        jobs: The jobs.
+        stream: Where it is shown; default: standard error.
+        quiet: Whether no lines are written to a stream that is no terminal.
     """
     stream = sys.stderr if stream is None else stream
     state = Progress(jobs)
@@ -42,7 +47,7 @@ def progress_for(jobs: Iterable[Job], stream: TextIO | None = None) -> Iterator[
         def write(event: Event) -> None:
             state.take(event)
             line = state.line(event)
-            if line:
+            if line and not quiet:
                 print(line, file=stream, flush=True)
 
         yield write
