@@ -27,7 +27,7 @@ class TestJson:
         result = answer(run("complement", CSBM, "--json", "--out", tmp_path / name))
         status, out, err = run("complement", CSBM, "--out", tmp_path / name)
         assert (status, err) == (0, "")
-        assert f"{result['rows']:,} rows written to {tmp_path / name}." in out
+        assert f"{result['rows']:,} rows written to {tmp_path / name}." in " ".join(out.split())
         assert result["rows"] >= result["edges"] > 0
 
     @pytest.mark.usefixtures("brief")
@@ -53,9 +53,17 @@ class TestJson:
 class TestText:
     @pytest.mark.usefixtures("brief")
     def test_complement(self, run):
-        status, out, err = run("complement", CSBM)
+        result = answer(run("complement", CSBM, "--seed", 3, "--json"))
+        status, out, err = run("complement", CSBM, "--seed", 3)
         assert (status, err) == (0, "")
         assert "give --out half.csv to keep it" in out
+        text = " ".join(out.split())
+        assert text.startswith(
+            f"The missing homophilic half has {result['edges']:,} edges: each node is joined"
+        )
+        for name, key in (("all", "homophily"), ("training", "train_homophily"), ("test", "test_homophily")):
+            assert f" {name} {result[key]:.1%} █" in text
+        assert out.splitlines()[-2:] == ["Next:", f"  otherhalf fit {CSBM} --seed 3 --out model"]
 
     def test_version(self, run):
         assert run("--version") == (0, f"otherhalf {VERSION}\n", "")

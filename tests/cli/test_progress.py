@@ -7,7 +7,7 @@ import pytest
 from rich import progress as rich_progress
 
 from otherhalf.cli import progress
-from otherhalf.cli.progress import BARS, time_left
+from otherhalf.cli.progress import BARS, share_done, time_left
 from otherhalf.estimators.estimate import Estimate
 
 ESTIMATE = Estimate(100, 300, 10**9, 120, 580)
@@ -54,6 +54,13 @@ def test_the_time_left(elapsed, words):
 def test_no_time_left_is_known_without_an_estimate():
     assert time_left(None, 5) == ""
     assert time_left(Estimate(None, None, 10**9, 120, 580), 5) == ""
+
+
+def test_the_share_that_is_done_only_grows():
+    shares = [share_done(ESTIMATE, second) for second in (0, 50, 100, 200, 300, 1000)]
+    assert shares == pytest.approx([0, 0.375, 0.75, 0.87, 0.99, 0.99])
+    assert share_done(Estimate(10, 10, 10**9, 120, 580), 10) == pytest.approx(0.99)
+    assert share_done(None, 10) == 0
 
 
 def test_lines_become_rarer(clock, capsys):
@@ -109,7 +116,7 @@ def test_the_bar_of_all_stages_follows_the_estimate(made):
         for number in range(BARS + 1):
             on_step(f"race-{number}-0", 1, 2)
         assert whole.visible
-        assert whole.percentage == pytest.approx(25, abs=2)
+        assert whole.percentage == pytest.approx(0.75 * 25, abs=2)
         whole.start_time -= 1000
         on_step("race-1-0", 2, 2)
         assert whole.percentage == 99  # it is not over before it is over

@@ -1,14 +1,17 @@
 """The command line: parse, call the library, print. Heavy imports wait until a command runs."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from otherhalf.cli.compare import compare
-from otherhalf.cli.console import print_result, run, set_threads
+from otherhalf.cli.console import print_json, run, set_threads
 from otherhalf.cli.datasets import datasets
 from otherhalf.cli.diagnose import diagnose
+from otherhalf.cli.drawing import Column
 from otherhalf.cli.experiments import reproduce, search
 from otherhalf.cli.fit import fit
 from otherhalf.cli.inspect import inspect
@@ -23,15 +26,20 @@ from otherhalf.cli.options import (
     Seed,
     SpreadsheetSafe,
     Threads,
+    free_folder,
     path_option,
     takes_data,
 )
 from otherhalf.cli.predict import predict
 from otherhalf.cli.progress import progress
 from otherhalf.cli.report import report
+from otherhalf.cli.summary import BOLD, Summary
 from otherhalf.system.memory import check_room_for_libraries
 from otherhalf.system.process import keep_freed_memory
 from otherhalf.system.version import VERSION
+
+if TYPE_CHECKING:
+    from otherhalf.complement.missing_half import MissingHalf
 
 app = typer.Typer(
     help="Learn the missing half of a graph and classify its nodes with both halves.",
@@ -126,14 +134,37 @@ def complement(
         "rows": rows,
         "out": None if out is None else str(out),
     }
+    if as_json:
+        print_json(result)
+        return
+    summary = Summary()
+    summary.say(_half_in_words(half), BOLD)
+    _add_homophily(summary, result)
+    summary.part()
     written = f"{rows:,} rows written to {out}." if rows is not None else f"written to {out}."
-    text = (
-        f"{half!r}\n"
-        f"Homophily over the pairs of all nodes {_number(result['homophily'])}, of training nodes "
-        f"{_number(result['train_homophily'])}, of test nodes {_number(result['test_homophily'])}.\n"
-        f"{half.seconds['total']:.1f} s; " + (written if out else "give --out half.csv to keep it.")
+    summary.say(f"{half.seconds['total']:.1f} s; " + (written if out else "give --out half.csv to keep it."))
+    keep = ("preset", "split", "seed", "follow", "method", "threads", "device")
+    summary.next(open_graph.command("fit", "--out", free_folder("model"), keep=keep))
+    summary.print()
+
+
+def _half_in_words(half: MissingHalf) -> str:
+    from otherhalf.diagnosis.sentences import adjective
+
+    made = half.words or f"encoder {half.encoder}"
+    sampled = " sampled" if half.sampled else ""
+    count = f"{half.k} + {half.k}" if half.kind == "both" else str(half.k)
+    return (
+        f"The missing {adjective(half.kind)} half has {half.num_edges:,} edges: each node is joined to "
+        f"{count} of {half.candidates:,}{sampled} nodes ({made})."
     )
-    print_result(result, text, as_json)
+
+
+def _add_homophily(summary: Summary, result: dict[str, Any]) -> None:
+    keys = {"all": "homophily", "training": "train_homophily", "test": "test_homophily"}
+    shares = {name: result[key] for name, key in keys.items() if result[key] is not None}
+    columns = [Column("pairs of nodes"), Column("within a class", right=True), Column("", bars=True)]
+    summary.table(columns, [(name, f"{share:.1%}", float(share)) for name, share in shares.items()])
 
 
 app.command()(fit)
@@ -150,7 +181,3 @@ def main() -> None:
     """Run the command line. Exit status: 0 done, 2 the input is wrong, 1 anything else."""
     keep_freed_memory()
     run(app)
-
-
-def _number(value: Any) -> str:
-    return "unknown" if value is None else f"{value:.3f}"

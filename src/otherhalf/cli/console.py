@@ -99,12 +99,19 @@ def say(text: str) -> None:
             print(f"otherhalf: {printable(text)}", file=sys.stderr)
 
 
-def print_result(values: dict[str, Any], text: str, as_json: bool) -> None:
-    """Print a result on standard output: as one JSON object, or as text."""
+def print_result(values: dict[str, Any], text: str, as_json: bool, *commands: str) -> None:
+    """Print a result on standard output: as one JSON object, or as text and the commands to type next."""
     if as_json:
         print_json(values)
-    else:
-        print(printable(text, keep="\n"))
+        return
+    from otherhalf.cli.summary import Summary
+
+    summary = Summary()
+    for line in text.split("\n"):
+        summary.say(line)
+    if commands:
+        summary.next(*commands)
+    summary.print()
 
 
 def print_json(values: dict[str, Any]) -> None:

@@ -19,6 +19,9 @@ BARS = 6
 """Number of stages that are shown at a time: a fit has more than a screen has lines."""
 
 ALL = "all stages"
+LIKELY, MOST = 0.75, 0.99
+"""Share of the bar of all stages after the likely duration of a fit, and after the longest one."""
+
 FIRST_LINE, LONGEST_PAUSE = 30.0, 600.0
 """Seconds until the first line of a log, and most seconds between two. The pauses double from line to line:
 a log shows that a long fit goes on, and how far it is, and does not fill up."""
@@ -54,6 +57,16 @@ def time_left(estimate: Estimate | None, elapsed: float) -> str:
     return "longer than estimated"
 
 
+def share_done(estimate: Estimate | None, elapsed: float) -> float:
+    """Return which share of all stages is likely done: never all, and the last part only at worst."""
+    if estimate is None or estimate.seconds is None or estimate.most_seconds is None:
+        return 0.0
+    if elapsed < estimate.seconds:
+        return LIKELY * elapsed / estimate.seconds
+    late, most = elapsed - estimate.seconds, estimate.most_seconds - estimate.seconds
+    return LIKELY + (MOST - LIKELY) * min(1.0, late / most if most > 0 else 1.0)
+
+
 def _lines(estimate: Estimate | None) -> OnStep:
     """Return the callback that prints lines."""
     start = time.monotonic()
@@ -79,6 +92,7 @@ def _bars(estimate: Estimate | None) -> Iterator[OnStep]:
     """Yield the callback that moves a bar for each of the last stages, and one for all of them."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, Task, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.table import Column
     from rich.text import Text
 
     class TimeLeft(TimeRemainingColumn):
@@ -91,13 +105,13 @@ def _bars(estimate: Estimate | None) -> Iterator[OnStep]:
 
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=16),
         TaskProgressColumn(),
-        TimeLeft(compact=True, elapsed_when_finished=True),
+        TimeLeft(compact=True, elapsed_when_finished=True, table_column=Column(no_wrap=True)),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         if estimate is not None and estimate.seconds is not None:
-            bars.add_task(ALL, total=estimate.seconds)
+            bars.add_task(ALL, total=1.0)
         stages: dict[str, Task] = {}
 
         def on_step(stage: str, done: int, total: int) -> None:
@@ -108,9 +122,9 @@ def _bars(estimate: Estimate | None) -> Iterator[OnStep]:
                 bars.add_task(in_words(stage), total=total)
                 stages[stage] = bars.tasks[-1]
             bars.update(stages[stage].id, completed=done, total=total)
-            if bars.tasks[0].description == ALL:
-                whole = bars.tasks[0]
-                bars.update(whole.id, completed=min(whole.elapsed or 0.0, 0.99 * (whole.total or 0.0)))
+            whole = bars.tasks[0]
+            if whole.description == ALL:
+                bars.update(whole.id, completed=share_done(estimate, whole.elapsed or 0.0))
 
         def fill() -> None:
             for task in stages.values():
