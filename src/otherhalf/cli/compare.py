@@ -28,22 +28,9 @@ from otherhalf.system.scratch import temporary_folder
 if TYPE_CHECKING:
     from otherhalf.experiments.compare import Compared
 
-KEPT = tuple(
-    [
-        "models",
-        "split",
-        "budget",
-        "metric",
-        "ensemble",
-        "margin",
-        "settings",
-        "graphs",
-        "store",
-        "executor",
-        "workers",
-        "threads",
-        "device",
-    ]
+KEPT = (
+    *("models", "split", "budget", "metric", "ensemble", "margin", "settings", "graphs", "store"),
+    *("executor", "workers", "threads", "device"),
 )
 """Options of a comparison that one with more splits has too."""
 
