@@ -28,6 +28,7 @@ lint: setup
 	$(BIN)/mypy
 
 docs: setup
+	rm -rf docs/tutorials
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx --fail-on-warning --quiet docs build/docs
 	@echo "Open build/docs/index.html"
 

@@ -20,6 +20,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "accessible",
 ]
 exclude_patterns = ["gallery", "_ext", "tutorials/sg_execution_times.rst"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]

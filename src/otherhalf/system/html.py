@@ -70,15 +70,15 @@ def two_curves(names: Sequence[str], curves: Sequence[Sequence[float]], ends: Se
         step, scale = width / max(1, len(curve) - 1), height / top
         points = " ".join(f"{i * step:.1f},{height - value * scale:.1f}" for i, value in enumerate(curve))
         drawn += f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
-        legend += (
-            f'<span style="color:{colour};padding-right:12px;white-space:nowrap">━ {escape(name)}</span>'
-        )
+        mark = f'<span style="color:{colour}">━</span>'
+        legend += f'<span style="padding-right:12px;white-space:nowrap">{mark} {escape(name)}</span>'
     drawn += f'<path d="M0 {height}h{width}" stroke="currentColor" stroke-opacity=".4"/>'
     low, high = (escape(end) for end in ends)
     range_ = f'<span style="opacity:.7">{low}</span><span style="float:right;opacity:.7">{high}</span>'
     box = f'viewBox="0 -2 {width} {height + 4}" width="{width}" height="{height + 4}"'
+    label = escape(f"Curves of {' and '.join(names)}")
     return (
-        f'<div style="width:{width}px;margin:4px 0"><svg {box} role="img">{drawn}</svg>'
+        f'<div style="width:{width}px;margin:4px 0"><svg {box} role="img" aria-label="{label}">{drawn}</svg>'
         f"<div>{range_}</div><div>{legend}</div></div>"
     )
 
