@@ -2,7 +2,8 @@
 
 A block is run unless the line before it says why not, as in ``<!-- not run: it needs data sets -->``. The
 blocks of a page share their names and a folder, in which there are ``nodes.csv``, ``edges.csv`` and
-``examples``. A ``text`` block after a ``python`` block is what that prints; ``…`` in it stands for anything.
+``examples``. A ``text`` block after a block is what that prints, after commands what the last of them prints;
+``…`` in it stands for anything.
 """
 
 from __future__ import annotations
@@ -111,9 +112,7 @@ def run_page(found: list[Block], page: Path) -> None:
                 patch.setitem(sys.modules, module.__name__, module)  # where pickle looks for its classes
                 printed = run_python(block.code, vars(module), f"{page.name}, block {number}")
         elif block.language == "sh":
-            printed = None
-            for words in commands(block):
-                run_command(words)
+            printed = [run_command(words) for words in commands(block)][-1]
         elif block.language == "text" and printed is not None:
             check_printed(block.code, printed)
             printed = None
@@ -130,14 +129,16 @@ def run_python(code: str, names: dict[str, Any], title: str) -> str:
     return out.getvalue()
 
 
-def run_command(words: list[str]) -> None:
-    """Run a command as a shell would, in this process; fail if it does."""
+def run_command(words: list[str]) -> str:
+    """Run a command as a shell would, in this process, and return what it prints; fail if it does."""
     assert words[0] == "otherhalf", f"only commands of otherhalf are run, not {words[0]}"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", words)
-        with redirect_stdout(StringIO()), pytest.raises(SystemExit) as leaving:
+        patch.setenv("COLUMNS", "80")
+        with redirect_stdout(StringIO()) as out, pytest.raises(SystemExit) as leaving:
             main()
         assert not leaving.value.code, shlex.join(words)
+        return out.getvalue()
 
 
 def check_printed(expected: str, printed: str) -> None:

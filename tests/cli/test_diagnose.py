@@ -1,5 +1,9 @@
 """The command diagnose: its JSON, and a summary with a histogram, tables and the next command."""
 
+import os
+import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +13,9 @@ from tests.cli.calls import CSBM, SBM, answer, refused, tables
 from otherhalf import diagnose
 from otherhalf.cli.diagnose import summarize
 from otherhalf.graph import Graph
+
+if os.name == "posix":
+    import termios
 
 
 def test_json(run):
@@ -53,7 +60,7 @@ def test_text(run, monkeypatch):
     verdict = " mostly joins unlike with unlike: 10% of the edges with known labels are within a class."
     assert verdict in " ".join(lines[:2])
     assert lines[2] == "The graph has 120 nodes, 600 undirected edges, 6 features and 3 classes."
-    assert "measure value ± or 95 % interval threshold means" in [" ".join(line.split()) for line in lines]
+    assert "measure value ± or 95 % threshold means" in [" ".join(line.split()) for line in lines]
     (measured,) = (line for line in lines if "edge homophily" in line)
     assert measured.split()[:3] == ["edge", "homophily", "0.100"]
     assert "By default fit follows the labels: the homophilic half is missing." in lines
@@ -99,15 +106,39 @@ def test_the_histogram_has_the_numbers_of_the_diagnosis(monkeypatch):
     assert (float(low), float(high)) == (-0.6, 0.6)
 
 
-def test_colours_are_for_terminals(monkeypatch):
-    import sys
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize("no_colour", ["", "1"])
+def test_in_a_terminal_of_60_columns(no_colour):
+    ours, theirs = os.openpty()
+    termios.tcsetwinsize(theirs, (24, 60))
+    environment = {**os.environ, "TERM": "xterm", "NO_COLOR": no_colour}
+    environment.pop("COLUMNS", None)
+    command = [sys.executable, "-m", "otherhalf", "diagnose", CSBM]
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment):
+        os.close(theirs)
+        shown = b"".join(iter(lambda: _read(ours), b"")).decode()
+    os.close(ours)
+    assert shown.startswith("csbm" if no_colour else "\x1b[1mcsbm")
+    assert ("\x1b" in shown) != bool(no_colour)
+    *lines, _ = re.sub(r"\x1b\[\d+m", "", shown).splitlines()
+    assert max(len(line) for line in lines if not line.startswith("csbm")) <= 60
 
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    assert str(summarize(diagnose(SBM, simple=False))).startswith("\x1b[1m")
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b" not in str(summarize(diagnose(SBM, simple=False)))
+
+def _read(terminal):
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # the end of what a terminal on Linux has
+        return b""
+
+
+def test_in_a_pipe_that_takes_only_ascii():
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"}
+    command = [sys.executable, "-m", "otherhalf", "diagnose", CSBM]
+    done = subprocess.run(command, capture_output=True, env=environment, check=True)
+    assert done.stdout.isascii()
+    assert b"\\u" not in done.stdout
+    assert b"\x1b" not in done.stdout
+    assert re.search(rb"connected pairs +[.:]", done.stdout)
 
 
 def test_diagnose_warns_where_identical_nodes_give_the_labels_away(run, tmp_path):

@@ -35,3 +35,11 @@ def test_no_report_says_nothing(tmp_path):
     assert Details.of_folder(tmp_path) == Details()
     (tmp_path / REPORT_FILE).write_text("{")
     assert Details.of_folder(tmp_path) == Details()
+
+
+def test_too_little_memory_for_details_does_not_lose_the_fit(monkeypatch):
+    def full(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("otherhalf.report.intervals.bootstrap_intervals", full)
+    assert Details.of_model(fitted(), graph(), parts()) == Details()

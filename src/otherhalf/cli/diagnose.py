@@ -122,7 +122,7 @@ def _measures(summary: Summary, d: Diagnosis) -> None:
         decides = name == "adjusted_homophily"
         means = (f"{LABEL_THRESHOLD:g}", d.label_tendency or "") if decides else ("", "")
         rows.append((title, f"{value:.3f}", interval, *means))
-    numbers = (Column(each, right=True) for each in ("value", "± or 95 % interval", "threshold"))
+    numbers = (Column(each, right=True) for each in ("value", "± or 95 %", "threshold"))
     summary.table([Column("measure"), *numbers, Column("means")], rows)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from otherhalf.errors import InputError
+from otherhalf.errors import InputError, NotEnoughMemory
 
 if TYPE_CHECKING:
     from otherhalf.estimators.goal import GOALClassifier
@@ -50,17 +50,20 @@ class Details:
 
     @classmethod
     def of_model(cls, model: GOALClassifier, graph: Graph, split: Split) -> Details:
-        """Return what a report of a fitted model would say."""
+        """Return what a report of a fitted model would say; nothing if there is too little memory for it."""
         from otherhalf.diagnosis.plain_words import sentence
         from otherhalf.report.groups import groups
         from otherhalf.report.intervals import bootstrap_intervals
         from otherhalf.report.reported import Reported
 
-        fit = Reported.of(model, graph, split)
-        nodes = fit.judged
-        bounds = bootstrap_intervals(fit.probabilities[nodes], fit.graph.y[nodes], fit.seed)
+        try:
+            fit = Reported.of(model, graph, split)
+            nodes = fit.judged
+            bounds = bootstrap_intervals(fit.probabilities[nodes], fit.graph.y[nodes], fit.seed)
+            by = groups(fit) if len(nodes) else []
+        except (NotEnoughMemory, MemoryError):  # the fit itself is done: its result must not be lost
+            return cls()
         known = {name: ends for name, ends in bounds.items() if ends is not None}
-        by = groups(fit) if len(nodes) else []
         return cls(sentence(model.diagnosis_, graph.name), known, *_degrees(by))
 
 
