@@ -9,6 +9,7 @@ import pytest
 from tests.report.made_up import HOSTILE, content
 
 from otherhalf.cli import main
+from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators.run_files import REPORT_FILE
 from otherhalf.report.stored import read_content, write_content
 
@@ -116,6 +117,26 @@ def test_the_worth_of_a_half_is_measured_and_kept(run, fitted):
     assert read_content(folder)["halves"]["worth"] == worth
     result = json.loads((folder / "result.json").read_text())
     assert worth["with"] == pytest.approx(result["test_accuracy"], abs=1e-4)
+
+
+def test_the_worth_with_a_split_of_the_table(run, tmp_path):
+    graph = contextual_sbm(num_nodes=90, num_classes=2, num_features=4, homophily=0.2, seed=0)
+    nodes = pd.DataFrame(graph.x, columns=list("abcd")).assign(y=graph.y, part=["train", "val", "test"] * 30)
+    nodes.rename_axis("id").to_csv(tmp_path / "nodes.csv")
+    pd.DataFrame({"from": graph.edges[0], "to": graph.edges[1]}).to_csv(tmp_path / "edges.csv", index=False)
+    data, folder = f"{tmp_path}/nodes.csv,{tmp_path}/edges.csv", tmp_path / "run"
+    words = ("--label", "y", "--split-column", "part", "--fast", "--out", folder)
+    assert run("fit", data, *words)[0] == 0
+    status, out, err = run("report", folder, "--worth", data, "--json")
+    assert status == 0, err
+    result = json.loads((folder / "result.json").read_text())
+    assert json.loads(out)["worth"]["with"] == pytest.approx(result["test_accuracy"], abs=1e-4)
+
+    predictions = folder / "predictions.csv"
+    predictions.write_text(predictions.read_text().replace(",val,", ",train,", 1))
+    refused(run("report", folder, "--worth", data), "does not have the split of the fit: fit again")
+    predictions.unlink()
+    refused(run("report", folder, "--worth", data), "has no split that can be read")
 
 
 def test_the_worth_on_other_data(run, fitted):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from otherhalf.graph import Graph, Split
 
 PAGE = "report.html"
+GIVEN = "given"
+"""The kind of a split that the user's tables have."""
 
 
 def report(
@@ -48,7 +50,7 @@ def report(
     path = folder / PAGE if out is None else out
     check_place(path, HTML)  # before the fits, not after them
     if worth is not None:
-        content["halves"]["worth"] = _measured(folder, worth, content["made"], quiet=as_json)
+        content["halves"]["worth"] = _measured(folder, worth, content, quiet=as_json)
         write_content(folder, content)
     Report(content).save(path)
     if show:
@@ -82,7 +84,7 @@ def save_page(
     Report(content).save(path)
 
 
-def _measured(folder: Path, data: str, made: dict[str, Any], *, quiet: bool) -> dict[str, Any]:
+def _measured(folder: Path, data: str, content: dict[str, Any], *, quiet: bool) -> dict[str, Any]:
     """Fit the model of a folder twice more, and return what its half is worth."""
     from otherhalf.data.reading import AS_NUMBERS
     from otherhalf.data.source import Columns, open_data
@@ -90,9 +92,31 @@ def _measured(folder: Path, data: str, made: dict[str, Any], *, quiet: bool) -> 
     from otherhalf.estimators.goal import GOALClassifier
     from otherhalf.report.worth import measure_worth
 
-    model = GOALClassifier.load(folder)
+    model, made = GOALClassifier.load(folder), content["made"]
     graph = open_data(data, Columns(), model.reading_ or AS_NUMBERS)
     if graph.fingerprint != made["fingerprint"]:
         raise InputError(f"{data} is not the data that {folder} was fitted on: give the same DATA")
+    if made["split"] == GIVEN:
+        parts = _split_of_fit(folder, graph, content["graph"]["parts"])
+    else:
+        parts = split(graph, made["split"], made["seed"])
     with progress(quiet=quiet) as on_step:
-        return measure_worth(model, graph, split(graph, made["split"], made["seed"]), on_step=on_step)
+        return measure_worth(model, graph, parts, on_step=on_step)
+
+
+def _split_of_fit(folder: Path, graph: Graph, sizes: dict[str, int]) -> Split:
+    """Return the user's own split, which the predictions of the fit have."""
+    import pandas as pd
+
+    from otherhalf.data.own_splits import split_by_column
+    from otherhalf.estimators.run_files import PREDICTIONS_FILE
+
+    path = folder / PREDICTIONS_FILE
+    try:
+        column = pd.read_csv(path, usecols=["part"], dtype=str)["part"]
+        found = split_by_column(graph, column, notes=[])
+    except (OSError, ValueError) as error:  # an InputError is a ValueError
+        raise InputError(f"{path} has no split that can be read ({error}): fit again") from error
+    if {part: len(getattr(found, part)) for part in sizes} != sizes:
+        raise InputError(f"{path} does not have the split of the fit: fit again")
+    return found
