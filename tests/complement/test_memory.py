@@ -65,6 +65,11 @@ def test_many_features_are_projected():
     )
 
 
+def test_columns_that_a_sparse_matrix_only_claims_take_memory_too():
+    claimed = kernel_of(replace(SIZES, features=2**31 - 2))
+    assert part(claimed, "the choice of kernels", "the counts of columns") > 16 * 2**31
+
+
 def test_every_encoder_is_a_stage():
     names = [each.name for each in embedding_stages(SIZES, COMPLEMENT, EMBEDDING.goal.architecture)]
     assert names == [

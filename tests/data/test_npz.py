@@ -166,6 +166,7 @@ def test_no_file_and_a_folder(tmp_path: Path) -> None:
         ({"y": np.array([0, 1, 0, 2**64 - 1], dtype=np.uint64)}, "18446744073709551615 is too large"),
         ({"name": np.array(["a", "b"])}, r"name is <U1 of shape \(2,\): give one text"),
         ({"edge_index": np.array(1), "relation_names": np.array(["a"])}, r"the edges have the shape \(\)"),
+        ({"name": np.array("x" * 1001)}, "name has 1,001 characters: give at most 1,000"),
         ({"reading": np.array("[" * 100_000)}, "reading is damaged"),
         ({"feature_names": np.array([1, 2])}, r"feature_names is int64 of shape \(2,\)"),
         ({"feature_names": np.array(["a"])}, "1 feature names for 2 columns"),
@@ -205,6 +206,16 @@ def test_names_of_features_are_written_and_read(tmp_path):
     graph = Graph(edges=[[0], [1]], x=np.ones((2, 2)), feature_names=["größe", "b"])
     graph.to_npz(tmp_path / "g.npz")
     assert read_npz(tmp_path / "g.npz").feature_names == ("größe", "b")
+
+
+def test_one_long_name_of_a_feature_does_not_make_all_as_wide(tmp_path, monkeypatch):
+    monkeypatch.setattr("otherhalf.system.names.WIDEST", 1000)
+    names = ("x" * 1000, *(f"größe {i}" for i in range(9)))
+    Graph(edges=[[0], [1]], x=np.ones((2, 10)), feature_names=names).to_npz(tmp_path / "g.npz")
+    assert (tmp_path / "g.npz").stat().st_size < 10_000
+    with np.load(tmp_path / "g.npz") as arrays:
+        assert max(array.nbytes for array in arrays.values()) < 2000
+    assert read_npz(tmp_path / "g.npz").feature_names == names
 
 
 def test_weights_are_written_and_read(tmp_path):

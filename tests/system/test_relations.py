@@ -105,6 +105,11 @@ def test_wrong_numbers_of_relations():
         graph(wrong)
 
 
+def test_names_have_an_end():
+    with pytest.raises(InputError, match=r"the relation 'x{40}…' has 1,001 characters: give at most 1,000"):
+        graph(["cites", "x" * 1001, None, None, None, None])
+
+
 class TestGroups:
     def test_one_relation_is_nothing_to_tell_apart(self):
         assert RelationGroups.of(None).names == ()

@@ -21,6 +21,10 @@ Each relation has one more."""
 WALK_ENTRY = 48
 """Bytes of an entry of the rows of three walks: value and column as they are made, kept, and as unit rows."""
 
+COLUMN = 24
+"""Bytes of a column of sparse features: how many nodes have it, its mean and deviation. A matrix can claim
+many more columns than it has entries."""
+
 CHOICE_MATRICES = 33
 """Matrices of all pairs of the training nodes that the kernels are chosen with: distances, kernels, gradients
 and the solution of the regression."""
@@ -67,10 +71,10 @@ def kernel_stages(sizes: Sizes, settings: KernelSettings) -> Iterator[Stage]:
         + n * min(KEPT, n) * WALK_ENTRY * (1 + sizes.relations),
         "take fewer feature columns",
     )
+    columns = Part("the counts of columns", sizes.features * COLUMN, "take fewer feature columns")
     chosen = min(train, settings.nodes) ** 2 * FLOAT * CHOICE_MATRICES
-    yield Stage(
-        "the choice of kernels", (*graph, described, Part("the kernels", chosen, "give fast=True (--fast)"))
-    )
+    kernels = Part("the kernels", chosen, "give fast=True (--fast)")
+    yield Stage("the choice of kernels", (*graph, described, columns, kernels))
     if train <= settings.exact:
         square = train**2 * FLOAT
         solved = SOLVED * square + min(IDLE * square, MOST_IDLE)

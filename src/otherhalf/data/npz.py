@@ -29,7 +29,7 @@ from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import UNKNOWN, IntArray, csr_of_parts
 from otherhalf.system.atomic import atomic_write
-from otherhalf.system.names import from_arrays, to_arrays
+from otherhalf.system.names import LONGEST_CLASS, from_arrays, to_arrays
 from otherhalf.system.relations import Relations
 
 FIXED, PUBLIC = "fixed", "public"
@@ -70,7 +70,7 @@ def write_npz(graph: Graph, path: str | Path) -> None:
     if graph.ids is not None:
         arrays |= to_arrays("ids", graph.ids)
     if graph.own_feature_names is not None:
-        arrays["feature_names"] = np.array(graph.own_feature_names)
+        arrays |= to_arrays("feature_names", np.array(graph.own_feature_names, dtype=object))
     if graph.weights is not None:
         arrays["edge_weight"] = graph.weights
     if graph.relations is not None:
@@ -159,11 +159,16 @@ def _own_name(arrays: Arrays) -> str:
     name = arrays.get("name", np.array(""))
     if name.shape != () or name.dtype.kind != "U":
         raise InputError(f"name is {name.dtype} of shape {name.shape}: give one text")
-    return str(name)
+    text = str(name)
+    if len(text) > LONGEST_CLASS:
+        raise InputError(f"name has {len(text):,} characters: give at most {LONGEST_CLASS:,}")
+    return text
 
 
 def _feature_names(arrays: Arrays) -> tuple[str, ...] | None:
-    names = arrays.get("feature_names")
+    names = from_arrays("feature_names", arrays)
+    if names is not None and names.dtype == object:
+        return tuple(names.tolist())
     if names is not None and (names.ndim != 1 or names.dtype.kind != "U"):
         raise InputError(f"feature_names is {names.dtype} of shape {names.shape}: give one text per column")
     return None if names is None else tuple(names.tolist())

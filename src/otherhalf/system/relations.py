@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from otherhalf.errors import InputError
 from otherhalf.system.arrays import FloatArray, Frozen, IntArray, csr_of_parts, frozen
 from otherhalf.system.graph_checks import places_of
+from otherhalf.system.names import LONGEST_CLASS, as_text
 
 MOST_APART = 8
 """Most groups of relations that a model tells apart."""
@@ -65,7 +66,7 @@ class Relations(Frozen):
             raise InputError(
                 f"the arrays relation_* do not fit together ({error}): write them again"
             ) from None
-        return cls(tuple(str(name) for name in names), matrix)
+        return cls(tuple(as_text(names, "relation", LONGEST_CLASS)), matrix)
 
 
 def checked_relations(
@@ -112,7 +113,8 @@ def _named(relations: Any, weights: Any, count: int) -> Relations:
     if len(names) != count:
         raise InputError(f"there are {len(names)} relations for {count} edges: give one relation per edge")
     names = names.map(str, na_action="ignore").str.strip()
-    codes, distinct = pd.factorize(names.where(names != ""))
+    codes, found = pd.factorize(names.where(names != ""))
+    distinct = as_text(np.asarray(found, dtype=object), "relation", LONGEST_CLASS)
     edges = np.flatnonzero(codes >= 0)
     data = np.ones(len(edges)) if weights is None else np.asarray(weights, dtype=np.float64)[edges]
     matrix = sp.csr_matrix((data, (codes[edges], edges)), shape=(len(distinct), count))

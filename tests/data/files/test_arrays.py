@@ -99,6 +99,8 @@ def test_only_what_is_asked_for_is_read(tmp_path: Path) -> None:
         (_member(_header("'|O'", "(3,)"), b"0" * 24), "Python objects or records, which are never loaded"),
         (_member(_header("[('a', '<f4')]", "(1,)"), b"0000"), "Python objects or records"),
         (_member(_header("('<f4', (9,))", "(1,)"), b"0" * 36), "Python objects or records"),
+        (_member(_header("'<f4'", "(1000000000000, 0)")), r"shape \(1000000000000, 0\) and no bytes"),
+        (_member(_header("'<U0'", "(1000000000000,)")), r"shape \(1000000000000,\) and no bytes"),
         (_member(_header("'|S1'", "(1,)"), b"\xff"), "the text in the array a is not Unicode"),
         (_member(_header("'<U1'", "(1,)"), b"\0\xd8\0\0"), "the text in the array a is not Unicode"),
         (_member(_header("'<U1'", "(1,)"), b"\xff" * 4), "the text in the array a is not Unicode"),

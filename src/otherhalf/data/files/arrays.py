@@ -56,8 +56,9 @@ def read_arrays(
         if missing:
             raise InputError(f"{path} lacks the array(s) {', '.join(missing)}: download or write it again")
         needed = [members[name] for name in wanted if name in members]
-        _check_memory(path, sum(member.file_size for member in needed))
-        return {_name(member): _read(path, archive, member) for member in needed}
+        size = sum(member.file_size for member in needed)
+        _check_memory(path, size)
+        return {_name(member): _read(path, archive, member, size) for member in needed}
 
 
 def _name(member: zipfile.ZipInfo) -> str:
@@ -85,7 +86,8 @@ def _check_memory(path: Path, size: int) -> None:
         )
 
 
-def _read(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> npt.NDArray[Any]:
+def _read(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo, size: int) -> npt.NDArray[Any]:
+    """Return one array; ``size`` is the number of bytes of all arrays."""
     name = _name(member)
     with archive.open(member) as opened:
         shape, fortran, dtype = _header(path, name, opened)
@@ -94,6 +96,11 @@ def _read(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> npt.
             raise InputError(
                 f"{path}: the array {name} says that it has {count * dtype.itemsize:,} bytes, and the file "
                 f"has {rest:,} for it: download or write it again"
+            )
+        # Nothing times a trillion is nothing: an array without bytes can claim any number of rows.
+        if rest == 0 and max(shape, default=0) > size:
+            raise InputError(
+                f"{path}: the array {name} has the shape {shape} and no bytes: download or write it again"
             )
         array: npt.NDArray[Any] = np.empty(count, dtype)
         place = array.view(np.uint8) if rest else np.empty(0, np.uint8)
