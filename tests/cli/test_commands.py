@@ -1,6 +1,7 @@
 """The command line: one JSON object or one sentence, and the status that says which."""
 
 import json
+import os
 
 import numpy as np
 import pandas as pd
@@ -311,3 +312,14 @@ def test_values_that_no_option_can_have(run, words, sentence):
     assert (status, out) == (2, "")
     assert sentence in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a folder in use cannot be removed")
+def test_a_present_folder_that_was_removed(run, tmp_path, monkeypatch):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    status, out, err = run("fit", "csbm:nodes=30", "--out", str(tmp_path / "run"))
+    assert (status, out) == (2, "")
+    assert err == "otherhalf: the present folder was removed: change to another one, as with `cd ~`\n"

@@ -1,5 +1,8 @@
 """Tables in every format that is written, completely or not at all."""
 
+import csv
+import os
+
 import pandas as pd
 import pytest
 
@@ -70,14 +73,43 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
 
 
 def test_no_cell_is_a_formula_to_a_spreadsheet(tmp_path):
-    cells = ["=1+1", "+cmd", "-x", "@SUM(A1)", "\t=1", "-5", "+1e3", "a=b", "", None]
-    table = pd.DataFrame({"=id": cells, "p": range(10)})
+    cells = ["=1+1", "+cmd", "-x", "@SUM(A1)", "\t=1", "\n=1", "＝1", "-5", "+1e3", "a=b", "", None]
+    table = pd.DataFrame({"=id": cells, "p": range(12)})
     write_table(tmp_path / "plain.csv", table)
     assert pd.read_csv(tmp_path / "plain.csv")["=id"][0] == "=1+1"
     write_table(tmp_path / "safe.csv", table, spreadsheet_safe=True)
     read = pd.read_csv(tmp_path / "safe.csv", dtype=str, keep_default_na=False)
     assert list(read.columns) == ["'=id", "p"]
-    safe = ["'=1+1", "'+cmd", "'-x", "'@SUM(A1)", "'\t=1", "-5", "+1e3", "a=b", "", ""]
+    safe = ["'=1+1", "'+cmd", "'-x", "'@SUM(A1)", "'\t=1", "'\n=1", "'＝1", "-5", "+1e3", "a=b", "", ""]
     assert read["'=id"].tolist() == safe
     write_table(tmp_path / "t.parquet", table, spreadsheet_safe=True)  # no spreadsheet reads formulas there
     assert pd.read_parquet(tmp_path / "t.parquet")["=id"].tolist()[:-1] == cells[:-1]
+
+
+@pytest.mark.parametrize("between", [";", ",", "\t", "|"])
+def test_no_other_separator_begins_a_cell_with_a_formula(tmp_path, between):
+    table = pd.DataFrame({f"id{between}=1": [f"x{between}=1+1"], "p": [0.5]})
+    write_table(tmp_path / "safe.csv", table, spreadsheet_safe=True)
+    lines = (tmp_path / "safe.csv").read_text().splitlines()
+    for row in csv.reader(lines, delimiter=between):  # as a spreadsheet of another country reads it
+        assert not any(cell.startswith("=") for cell in row)
+    assert pd.read_csv(tmp_path / "safe.csv").iloc[0].tolist() == [f"x{between}=1+1", 0.5]
+
+
+def test_a_write_protected_file_stays(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    path.write_text("old")
+    path.chmod(0o444)
+    monkeypatch.setattr("os.access", lambda *_: False)  # root may write everything
+    with pytest.raises(InputError, match=r"t\.csv is write-protected: give another name, or allow writing"):
+        write_table(path, TABLE)
+    assert path.read_text() == "old"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_new_table_has_the_permissions_of_the_old_one(tmp_path):
+    path = tmp_path / "t.csv"
+    write_table(path, TABLE)
+    path.chmod(0o600)
+    write_table(path, TABLE)
+    assert path.stat().st_mode & 0o777 == 0o600

@@ -35,6 +35,7 @@ from otherhalf.cli.progress import progress
 from otherhalf.cli.report import report
 from otherhalf.cli.summary import BOLD, Summary
 from otherhalf.system.memory import check_room_for_libraries
+from otherhalf.system.paths import check_present_folder
 from otherhalf.system.process import keep_freed_memory
 from otherhalf.system.version import VERSION
 
@@ -63,6 +64,7 @@ def options(
     ] = False,
 ) -> None:
     """Learn the missing half of a graph and classify its nodes with both halves."""
+    check_present_folder()
     check_room_for_libraries()
 
 

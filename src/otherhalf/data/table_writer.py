@@ -1,5 +1,6 @@
 """Write a table in a format that other programs read: CSV or Parquet, by the ending of the file."""
 
+import csv
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ from otherhalf.errors import InputError
 from otherhalf.system.atomic import atomic_write, check_place
 from otherhalf.system.paths import user_path
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""What a cell begins with that a spreadsheet may compute; it skips a tab or a line end."""
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""What a cell begins with that a spreadsheet may compute; it skips a tab or a line end, and in East Asia also
+takes wide signs.
+"""
 
 
 def check_table_file(path: str | Path) -> str:
@@ -40,7 +43,8 @@ def write_table(path: str | Path, table: pd.DataFrame, *, spreadsheet_safe: bool
     """Write a table, completely or not at all: ``.csv``, ``.tsv`` (also ``.gz``) or ``.parquet``.
 
     A spreadsheet takes text that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and computes it.
-    With ``spreadsheet_safe`` such text, unless it is a number, has an apostrophe before it in CSV files.
+    With ``spreadsheet_safe`` such text, unless it is a number, has an apostrophe before it in CSV files, and
+    all text is in quotes: in some countries a spreadsheet takes a semicolon for the end of a cell.
     """
     path = user_path(path)
     ending = check_table_file(path)
@@ -49,7 +53,10 @@ def write_table(path: str | Path, table: pd.DataFrame, *, spreadsheet_safe: bool
     try:
         with atomic_write(path) as temporary:
             if ending in SEPARATORS:
-                table.to_csv(temporary, index=False, sep=SEPARATORS[ending], compression="infer")  # by .gz
+                quoting = csv.QUOTE_NONNUMERIC if spreadsheet_safe else csv.QUOTE_MINIMAL
+                table.to_csv(  # compressed if it ends in .gz
+                    temporary, index=False, sep=SEPARATORS[ending], compression="infer", quoting=quoting
+                )
             else:
                 table.to_parquet(temporary, index=False, engine="pyarrow")
     except OSError as error:

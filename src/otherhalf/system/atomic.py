@@ -6,7 +6,7 @@ import re
 import secrets
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from otherhalf.errors import InputError
@@ -34,6 +34,8 @@ def check_place(path: str | Path, endings: tuple[str, ...] = ()) -> None:
         )
     if path.is_dir():
         raise InputError(f"{path} is a folder: give the name of a file")
+    if path.exists() and not os.access(path, os.W_OK):  # renaming would replace it all the same
+        raise InputError(f"{path} is write-protected: give another name, or allow writing")
     check_folder(path.parent)
 
 
@@ -56,8 +58,8 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
 
     The folder is created if it is missing. The temporary name has the suffix of ``path``, because writers
     such as ``numpy.savez`` otherwise append their own. If the block raises, the temporary file is removed and
-    ``path`` stays as it was. If the process is killed, the next write to the folder removes it. Raise
-    InputError if the disk is full.
+    ``path`` stays as it was. If the process is killed, the next write to the folder removes it. An older file
+    hands on its permissions. Raise InputError if the disk is full.
     """
     path = Path(path)
     with full_disk_refused(path), _temporary_file(path) as temporary:
@@ -85,6 +87,8 @@ def _temporary_file(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         _flush_to_disk(temporary)
+        with suppress(FileNotFoundError):  # a private file stays private
+            temporary.chmod(path.stat().st_mode & 0o777)
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -1,5 +1,6 @@
 """Paths as users write them."""
 
+import os
 from pathlib import Path
 
 from otherhalf.errors import InputError
@@ -16,3 +17,11 @@ def user_path(text: str | Path) -> Path:
     except RuntimeError as error:
         home = Path(text).parts[0]
         raise InputError(f"there is no home folder {home} for {text}: write the whole path") from error
+
+
+def check_present_folder() -> None:
+    """Raise InputError if the present folder was removed: some libraries end the process there."""
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise InputError("the present folder was removed: change to another one, as with `cd ~`") from error
