@@ -94,7 +94,8 @@ def test_bars_by_hand():
         "█▌",
         "██",
     ]
-    assert [PLAIN.bar(share, 4) for share in (0, 0.001, 0.5, 1)] == ["", "#", "##", "####"]
+    assert [PLAIN.bar(share, 4) for share in (-1, 0, 0.001, 0.5, 1)] == ["", "", "#", "##", "####"]
+    assert PAPER.bar(1e300, 2) == PAPER.bar(float("inf"), 2) == "██"
 
 
 def test_strips_by_hand():

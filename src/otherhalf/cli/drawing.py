@@ -94,7 +94,8 @@ class Paper:
         return [*lines, indent + line]
 
     def bar(self, share: float, width: int) -> str:
-        """Return a bar of a share of the width, which is 0 to 1; one that is not 0 is seen."""
+        """Return a bar of a share of the width; it is seen if it is more than 0, and full from 1 on."""
+        share = min(share, 1.0)
         if not self.signs:
             return "#" * (max(1, round(share * width)) if share > 0 else 0)
         eighths = max(1, round(8 * share * width)) if share > 0 else 0

@@ -69,4 +69,4 @@ class Details:
 
 def _degrees(by: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
     found = next((each for each in by if each["title"] == "degree"), None)
-    return ([], "") if found is None else (found["groups"], found.get("metric", "accuracy"))
+    return ([], "") if found is None else (found["groups"], str(found.get("metric", "accuracy")))

@@ -173,7 +173,12 @@ def _groups(summary: Summary, known: Details) -> None:
         return
     share = known.group_metric != "log loss"
     rows = [
-        (group["label"], f"{group['nodes']:,}", f"{group['value']:.4f}", group["value"] if share else None)
+        (
+            group["label"],
+            f"{group['nodes']:,}",
+            f"{group['value']:.4f}",
+            float(group["value"]) if share else None,
+        )
         for group in groups
     ]
     columns = [Column("by number of neighbours"), Column("nodes", right=True)]

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from otherhalf.cli.drawing import GAP, INDENT, Column, Paper, merged
 
 BOLD, DIM, WARNING = "1", "2", "33"
-FIRST, SECOND = "36", "35"
-"""Codes of styles: bold, grey, yellow; and the colours of two histograms, cyan and magenta."""
+COLOURS = ("36", "35")
+"""Codes of styles: bold, grey, yellow; and the colours of histograms in turn, cyan and magenta."""
 
 
 class Summary:
@@ -60,9 +60,10 @@ class Summary:
         top, bins = max(map(max, heights)) or 1.0, len(heights[0])
         self.part()
         self._lines.append((self.paper.cut(INDENT + self.paper.letters(title), self.paper.width), DIM))
-        for name, each, (_, _, remark), style in zip(names, heights, rows, (FIRST, SECOND), strict=False):
+        for place, (name, each, (_, _, remark)) in enumerate(zip(names, heights, rows, strict=True)):
             drawn = f"{self.paper.strip(each, top):{bins}}"
-            self._lines.append((f"{INDENT}{name:{wide}}{GAP}{drawn}{GAP}{remark}".rstrip(), style))
+            line = f"{INDENT}{name:{wide}}{GAP}{drawn}{GAP}{remark}".rstrip()
+            self._lines.append((line, COLOURS[place % len(COLOURS)]))
         left, right = map(self.paper.letters, ends)
         self._lines.append((" " * before + left + right.rjust(max(bins - len(left), len(right) + 1)), DIM))
 
