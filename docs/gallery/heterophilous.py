@@ -39,7 +39,7 @@ graph
 # Diagnose
 # --------
 #
-# By the features and by the labels, unlike nodes are joined: the homophilic half is missing.
+# Neither by the features nor by the labels are like nodes joined: the homophilic half is missing.
 
 oh.diagnose(graph)
 
