@@ -115,7 +115,7 @@ def test_inspect_shows_every_kind_of_a_messy_table(messy):
     shown = {"Description": "text", "Size (MB)": "number", "Any machine": "boolean", "Snapshot": "date"}
     shown |= {"Maintained by": "category", "Tags": "tags", "Origin": "constant"}
     for column, kind in shown.items():
-        assert any(re.match(rf"{re.escape(column)} +{kind} ", line) for line in lines), column
+        assert any(re.match(rf" +{re.escape(column)} +{kind} ", line) for line in lines), column
 
 
 def test_fit_says_what_it_decided_on_a_messy_table(messy):

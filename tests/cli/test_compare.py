@@ -116,6 +116,7 @@ def test_bars_are_shares_of_one(run, work, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     _, out, _ = run("compare", CSBM, "--models", "mlp,gcn", "--runs", 2)
     assert [line.count("█") for line in out.splitlines() if "±" in line and "█" in line] == [24, 12]
+    assert "Nothing is tested: GOAL," in out
 
 
 def test_the_next_command_has_more_splits_and_the_same_options(run, work):
@@ -135,6 +136,7 @@ def test_a_better_model_is_said_and_no_fit_is_next(run, work):
     work(better)
     _, out, _ = run("compare", CSBM, "--models", "goal,mlp", "--runs", 5)
     assert "Better than GOAL: MLP." in out
+    assert "Nothing is tested" not in out
     assert out.splitlines()[-1] == f"  otherhalf diagnose {CSBM}"
 
 

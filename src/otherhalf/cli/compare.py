@@ -157,8 +157,11 @@ def _name(result: Compared, model: str) -> str:
 
 def _findings(result: Compared) -> Iterator[str]:
     """Yield what the tests show of the models against GOAL, a sentence for each verdict."""
+    from otherhalf.experiments.comparison import REFERENCE
     from otherhalf.experiments.statistics import BETTER, TIED, UNDECIDED, WORSE
 
+    if REFERENCE not in result.comparison.settings:
+        yield "Nothing is tested: GOAL, which the others are tested against, is not among the models."
     sentences = {WORSE: "Worse than GOAL", BETTER: "Better than GOAL", TIED: "Tied with GOAL"}
     for words in (BETTER, WORSE, TIED, UNDECIDED):
         found = []
