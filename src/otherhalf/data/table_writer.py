@@ -3,7 +3,7 @@
 import csv
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -53,7 +53,7 @@ def write_table(path: str | Path, table: pd.DataFrame, *, spreadsheet_safe: bool
     try:
         with atomic_write(path) as temporary:
             if ending in SEPARATORS:
-                quoting = csv.QUOTE_NONNUMERIC if spreadsheet_safe else csv.QUOTE_MINIMAL
+                quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if spreadsheet_safe else csv.QUOTE_MINIMAL
                 table.to_csv(  # compressed if it ends in .gz
                     temporary, index=False, sep=SEPARATORS[ending], compression="infer", quoting=quoting
                 )
