@@ -12,7 +12,7 @@ import pytest
 
 from otherhalf.errors import InputError
 from otherhalf.system import locks
-from otherhalf.system.scratch import temporary_folder
+from otherhalf.system.scratch import LONGEST_OF_SOCKETS, temporary_folder
 
 
 @pytest.fixture(autouse=True)
@@ -67,3 +67,36 @@ def test_a_folder_that_cannot_be_listed(monkeypatch, place):
     monkeypatch.setattr(Path, "glob", closed)
     with temporary_folder() as folder:
         assert folder.exists()
+
+
+SOCKETS = """
+import os, signal, socket, sys
+from otherhalf.system.scratch import folder_of_sockets
+folder = folder_of_sockets()
+assert folder is folder_of_sockets()
+with socket.socket(socket.AF_UNIX) as server:
+    server.bind(str(folder / "listener-12345678"))
+if os.fork() == 0:
+    sys.exit()  # ends like a whole process, and removes nothing of its parent
+os.wait()
+assert folder.is_dir()
+print(folder, flush=True)
+if sys.argv[1:] == ["killed"]:
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sockets with a path")
+@pytest.mark.parametrize("name", ["t", "t" * 150])
+@pytest.mark.parametrize("end", ["by itself", "killed"])
+def test_the_folder_of_sockets_has_a_short_path_and_an_end(place, name, end):
+    (place / name).mkdir()
+    environment = {**os.environ, "TMPDIR": str(place / name)}
+    done = subprocess.run(
+        [sys.executable, "-c", SOCKETS, end], env=environment, capture_output=True, text=True, check=False
+    )
+    folder = Path(done.stdout.strip())
+    assert done.returncode == (0 if end == "by itself" else -signal.SIGKILL), done.stderr
+    assert (folder.parent == place / name) == (len(str(place / name)) <= LONGEST_OF_SOCKETS)
+    with temporary_folder(folder.parent):
+        assert not folder.exists()

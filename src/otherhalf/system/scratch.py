@@ -4,7 +4,9 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 from otherhalf.errors import InputError
@@ -12,33 +14,51 @@ from otherhalf.system.locks import LOCK_FILE, release_lock, take_lock
 
 PREFIX = "otherhalf-"
 
+LONGEST_OF_SOCKETS = 70
+"""Most characters of the folder of temporary files for sockets: the path of a socket has 107 at most."""
+
 
 @contextmanager
-def temporary_folder() -> Iterator[Path]:
+def temporary_folder(parent: Path | None = None) -> Iterator[Path]:
     """Yield a folder for temporary files, and remove it when the block ends.
 
-    Folders that killed processes of this user have left are removed first.
+    Folders that killed processes of this user have left are removed first. The folder is made in ``parent``;
+    default: the system's folder for temporary files.
     """
-    _remove_debris()
     try:
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        parent = parent or Path(tempfile.gettempdir())
+        _remove_debris(parent)
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
         handle = take_lock(folder / LOCK_FILE)
     except OSError as error:
         raise InputError(
             f"no folder for temporary files can be made ({error.strerror}): free some space, or let TMPDIR "
             "name a folder that has some"
         ) from error
+    maker = os.getpid()
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if os.getpid() == maker:  # and not a process that was forked from it, and ends
+            shutil.rmtree(folder, ignore_errors=True)
         if handle is not None:
             os.close(handle)
 
 
-def _remove_debris() -> None:
+@cache
+def folder_of_sockets() -> Path:
+    """Return a temporary folder whose path is short enough for sockets; the process removes it at its end."""
+    usual, short = tempfile.gettempdir(), Path("/tmp")
+    stack = ExitStack()
+    long = len(os.fsencode(usual)) > LONGEST_OF_SOCKETS and short.is_dir()
+    folder = stack.enter_context(temporary_folder(short if long else Path(usual)))
+    Finalize(None, stack.close, exitpriority=-100)
+    return folder
+
+
+def _remove_debris(parent: Path) -> None:
     with suppress(OSError):
-        for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        for folder in parent.glob(f"{PREFIX}*"):
             with suppress(OSError):
                 _remove_if_dead(folder)
 

@@ -23,6 +23,7 @@ from otherhalf.errors import InputError
 from otherhalf.experiments.runner.job import Job, Outcome, as_json
 from otherhalf.system.memory import memory_sentence, out_of_memory
 from otherhalf.system.process import peak_memory_mb, reset_peak_memory
+from otherhalf.system.scratch import folder_of_sockets
 
 Work = Callable[[Job], dict[str, Any]]
 """Does a job and returns its result; another process must be able to unpickle it."""
@@ -124,6 +125,8 @@ def _assign(job: Job, idle: list[_Worker], work: Work, threads: int) -> _Worker:
             worker.pipe.close()
     context = multiprocessing.get_context("forkserver")
     with _environment_of_server(threads):
+        # Its own folder for sockets would stay for ever where this process is killed.
+        multiprocessing.current_process()._config["tempdir"] = str(folder_of_sockets())  # type: ignore[attr-defined]
         # The module with the work is preloaded too, so that all jobs run the same code.
         context.set_forkserver_preload([*PRELOAD, work.__module__])
         forkserver.ensure_running()
