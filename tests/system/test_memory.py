@@ -184,12 +184,15 @@ def test_a_library_that_a_limit_keeps_from_loading(monkeypatch, kind):
 
 
 def test_a_limit_that_is_too_small_for_the_libraries(monkeypatch):
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
     needed = memory.RESOURCE_LIMITS["RLIMIT_AS"].libraries
     monkeypatch.setattr(memory, "_process_allowances", lambda: iter([tight(needed)]))
     memory.check_room_for_libraries()
     monkeypatch.setattr(memory, "_process_allowances", lambda: iter([tight(needed - 1)]))
     with pytest.raises(NotEnoughMemory, match=r"take about 1\.5 GB .* by .*ulimit -v\): raise that limit$"):
         memory.check_room_for_libraries()
+    monkeypatch.setitem(sys.modules, "torch", object())
+    memory.check_room_for_libraries()
 
 
 LOADED = """

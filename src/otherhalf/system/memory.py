@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -73,8 +74,11 @@ def room() -> Room:
 def check_room_for_libraries() -> None:
     """Raise NotEnoughMemory if a limit of this process is too small for the compiled libraries.
 
-    Call it before they are imported: they end the process, or wait for ever, where they get no memory.
+    Call it before they are imported: they end the process, or wait for ever, where they get no memory. Where
+    the largest of them is loaded, there is nothing to check.
     """
+    if "torch" in sys.modules:
+        return
     for allowance, limit in _process_allowances():
         if allowance.free < limit.libraries:
             raise NotEnoughMemory(
