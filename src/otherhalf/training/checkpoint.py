@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from otherhalf.errors import InputError
 from otherhalf.system.atomic import atomic_write
 from otherhalf.system.own_files import read_own_file, reason_of
+from otherhalf.training.adam import Adam
 
 FIX = "delete it and start without --resume"
 
@@ -61,14 +62,12 @@ class Checkpoint:
     path: Path
     owner: str
 
-    def save(
-        self, model: nn.Module, optimizer: torch.optim.Optimizer, best: dict[str, Tensor], history: History
-    ) -> None:
+    def save(self, model: nn.Module, optimizer: Adam, best: dict[str, Tensor], history: History) -> None:
         """Write everything that the next epoch depends on."""
         tensors = {f"model/{k}": v for k, v in model.state_dict().items()}
         tensors |= {f"best/{k}": v for k, v in best.items()}
-        for index, state in optimizer.state_dict()["state"].items():
-            tensors |= {f"adam/{index}/{k}": torch.as_tensor(v) for k, v in state.items()}
+        for index, state in optimizer.state_dict().items():
+            tensors |= {f"adam/{index}/{k}": v for k, v in state.items()}
         tensors["rng"] = torch.get_rng_state()
         tensors = {key: value.detach().cpu().contiguous().clone() for key, value in tensors.items()}
         metadata = {
@@ -82,9 +81,7 @@ class Checkpoint:
         with atomic_write(self.path) as temporary:
             temporary.write_bytes(content)
 
-    def restore(
-        self, model: nn.Module, optimizer: torch.optim.Optimizer
-    ) -> tuple[dict[str, Tensor], History] | None:
+    def restore(self, model: nn.Module, optimizer: Adam) -> tuple[dict[str, Tensor], History] | None:
         """Load the state into model and optimizer; return the best weights and the history, or None."""
         if not self.path.exists():
             return None
@@ -98,9 +95,7 @@ class Checkpoint:
                 f"the checkpoint {self.path} cannot be read ({reason_of(error)}): {FIX}"
             ) from error
 
-    def _load(
-        self, content: bytes, model: nn.Module, optimizer: torch.optim.Optimizer
-    ) -> tuple[dict[str, Tensor], History]:
+    def _load(self, content: bytes, model: nn.Module, optimizer: Adam) -> tuple[dict[str, Tensor], History]:
         tensors, metadata = load(content), _metadata(content)
         if metadata.get("owner") != self.owner:
             raise InputError(
@@ -122,7 +117,7 @@ class Checkpoint:
         if random.shape != torch.get_rng_state().shape:
             raise ValueError("it holds no random state")
         model.load_state_dict(weights)
-        optimizer.load_state_dict({**optimizer.state_dict(), "state": adam})
+        optimizer.load_state_dict(adam)
         torch.set_rng_state(random)
         return best, history
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from otherhalf.errors import InputError
 from otherhalf.system.fields import integer, number, setting
+from otherhalf.training.adam import Adam
 from otherhalf.training.checkpoint import Checkpoint, History
 
 SECONDS_BETWEEN_CHECKPOINTS = 2.0
@@ -125,9 +126,7 @@ def train(
     return history
 
 
-def _epoch(
-    optimizer: torch.optim.Optimizer, loss: Callable[[Tensor], Tensor], batches: Sequence[Tensor]
-) -> float:
+def _epoch(optimizer: Adam, loss: Callable[[Tensor], Tensor], batches: Sequence[Tensor]) -> float:
     """Take one step for each batch and return the mean loss; stop before the step if a loss is not finite."""
     values = []
     for batch in batches:
@@ -141,16 +140,12 @@ def _epoch(
     return sum(values) / len(values)
 
 
-def _optimizer(model: nn.Module, settings: TrainingSettings) -> torch.optim.Optimizer:
+def _optimizer(model: nn.Module, settings: TrainingSettings) -> Adam:
     # No decay of θ: it would pull θ to 0, that is α = β = γ = δ = 2.5.
     named = list(model.named_parameters())
-    groups: list[dict[str, Any]] = [
-        {"params": [p for name, p in named if not name.endswith("theta")]},
-        {"params": [p for name, p in named if name.endswith("theta")], "weight_decay": 0.0},
-    ]
-    return torch.optim.Adam(
-        [g for g in groups if g["params"]], lr=settings.lr, weight_decay=settings.weight_decay, fused=True
-    )
+    theta = [p for name, p in named if name.endswith("theta")]
+    others = [p for name, p in named if not name.endswith("theta")]
+    return Adam([(others, settings.weight_decay), (theta, 0.0)], settings.lr)
 
 
 def _copy(model: nn.Module) -> dict[str, Tensor]:
