@@ -48,9 +48,9 @@ class Adam:
             states = [self._state(each) for each in moved]
             steps = [state["step"] for state in states]
             torch._foreach_add_(steps, 1)
-            torch._fused_adam_(  # type: ignore[attr-defined]  # an operator that is not in torch's stubs
-                moved,
-                [each.grad for each in moved],
+            torch._fused_adam_(
+                tuple(moved),
+                [each.grad for each in moved if each.grad is not None],
                 [state["exp_avg"] for state in states],
                 [state["exp_avg_sq"] for state in states],
                 [],
