@@ -1,11 +1,7 @@
 """Every estimator of the package keeps the rules; an estimator that breaks one is told which."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
-from hypothesis import settings
 from sklearn.utils import estimator_checks as of_sklearn
 
 from otherhalf import BaselineClassifier, GOALClassifier, InputError, OnGraph
@@ -158,12 +154,3 @@ def test_a_check_can_be_left_out():
     ):
         check_estimator(MajorityClassifier(), skip=["fits"])
     assert all(check.__doc__ for check in CHECKS.values())
-
-
-def test_the_example_of_the_page_runs():
-    page = (Path(__file__).parents[2] / "docs" / "laws.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    names = {"MyClassifier": MajorityClassifier}
-    exec(block, names)
-    names["test_every_rule"]()
-    settings(max_examples=5, deadline=None)(names["test_labels_of_test_nodes_are_not_read"])()
