@@ -11,6 +11,8 @@ from pathlib import Path
 
 import psutil
 
+from otherhalf.cli.signals import SIGNALS, Stopped, end, listen
+
 GRACE = 15.0
 """Seconds after which a process that was told to end, or lost its parent, should be gone."""
 
@@ -56,8 +58,11 @@ class Running:
 def start(words: list[str], folder: Path) -> Running:
     """Call the program with these words, in this folder."""
     errors = folder / "stderr.txt"
+    # A signal waits until the program listens: before that, no program could say a word.
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     pid = os.fork()
     if pid:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         return Running(pid, errors)
     status = 1
     try:
@@ -71,7 +76,12 @@ def start(words: list[str], folder: Path) -> Running:
         from otherhalf.cli.commands import main
 
         sys.argv = ["otherhalf", *words]
-        main()
+        listen()
+        try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+            main()
+        except Stopped as stopped:
+            end(stopped)
     except SystemExit as stop:
         status = int(stop.code or 0)
     except BaseException:

@@ -81,6 +81,20 @@ def finished(tmp_path_factory):
     return folder, fit_into(quick(), GRAPH, SPLIT, folder)
 
 
+def test_what_a_finished_fit_could_not_remove_is_removed_by_the_next(tmp_path):
+    result = fit_into(quick(epochs=2), GRAPH, SPLIT, tmp_path)
+    left = tmp_path / "checkpoints" / f"run-{result['run'][:16]}" / "outcome"
+    left.mkdir(parents=True)  # killed while it removed its state
+    fit_into(quick(epochs=2), GRAPH, SPLIT, tmp_path, resume=True)
+    assert not (tmp_path / "checkpoints").exists()
+
+    other = tmp_path / "checkpoints" / "run-0123456789abcdef"
+    other.mkdir(parents=True)  # of another fit, which was stopped
+    left.mkdir(parents=True)
+    fit_into(quick(epochs=2), GRAPH, SPLIT, tmp_path, resume=True)
+    assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == [other.name]
+
+
 def test_test_nodes_without_a_label_are_left_out_of_the_score():
     """They counted as wrong."""
     hidden = SPLIT.test[:10]

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,10 +110,12 @@ class RunFiles:
         _move(self.outcome, self.folder)
         for state in _states(self.folder):
             shutil.rmtree(state, ignore_errors=True)
-        try:
-            (self.folder / CHECKPOINTS).rmdir()
-        except OSError:  # the user keeps files there
-            return
+        _remove_if_empty(self.folder / CHECKPOINTS)
+
+    def forget_state(self) -> None:
+        """Remove what is left of the state of this fit, which is over: it may have died while it did so."""
+        shutil.rmtree(self.state, ignore_errors=True)
+        _remove_if_empty(self.folder / CHECKPOINTS)
 
 
 def complete_earlier(folder: Path) -> None:
@@ -121,6 +124,11 @@ def complete_earlier(folder: Path) -> None:
         if (state / OUTCOME / RESULT_FILE).is_file():
             _move(state / OUTCOME, folder)
             shutil.rmtree(state, ignore_errors=True)
+
+
+def _remove_if_empty(folder: Path) -> None:
+    with suppress(OSError):  # there is none, another fit was stopped, or the user keeps files there
+        folder.rmdir()
 
 
 def _states(folder: Path) -> Iterator[Path]:

@@ -78,6 +78,7 @@ def fit_into(
     with folder_lock(folder):
         complete_earlier(folder)
         if resume and (earlier := files.finished(show)) is not None:
+            files.forget_state()
             return earlier
         files.begin(anew=not resume)
         model.fit(graph, split, checkpoints=files.state, on_step=on_step)

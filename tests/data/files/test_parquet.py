@@ -60,6 +60,20 @@ def test_bytes_that_are_no_text_are_damage(tmp_path):
         read_parquet(path)
 
 
+@pytest.mark.parametrize("wrong", [b'"xame"', b'"Name"'])
+def test_damage_in_what_pandas_says_of_its_columns(tmp_path, wrong):
+    from pyarrow import parquet as arrow_parquet
+
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"id": ["first", "second"]}).to_parquet(path, compression=None)
+    metadata = arrow_parquet.read_schema(path).metadata[b"pandas"]
+    table = arrow_parquet.read_table(path)
+    changed = table.replace_schema_metadata({b"pandas": metadata.replace(b'"name"', wrong)})
+    arrow_parquet.write_table(changed, path)
+    with pytest.raises(InputError, match="damaged"):
+        read_parquet(path)
+
+
 def repeated(pa, value, rows):
     return pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array([value]))
 

@@ -40,7 +40,8 @@ def read_parquet(path: Path) -> pd.DataFrame:
         cells = pd.read_parquet(path, engine="pyarrow", partitioning=None)
     except InputError:
         raise
-    except (ArrowException, UnicodeError, TypeError) as error:  # TypeError: in the words of pandas inside
+    # The last three: in what pandas has written about its columns.
+    except (ArrowException, UnicodeError, TypeError, LookupError, AttributeError) as error:
         raise InputError(f"{path} is not a Parquet file, or it is damaged: write it again") from error
     except (ValueError, OverflowError) as error:  # such as a date in the year 275760
         raise InputError(f"{path} holds a value that cannot be read ({error}): correct it") from error
