@@ -30,7 +30,7 @@ SIZES = (3_000, 20_000, 1_000_000)
 MOST_BYTES, MOST_SECONDS = 3_000_000, 2.0
 """The marks of a page of 20,000 nodes."""
 
-MOST_TRAINED = 12_000
+MOST_TRAINED = 2_000
 OPENINGS = 5
 
 

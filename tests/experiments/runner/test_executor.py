@@ -276,3 +276,22 @@ def test_what_a_job_prints_goes_to_standard_error_in_unbroken_lines(tmp_path, un
     out, err = sleepers(tmp_path, "print", PYTHONUNBUFFERED=unbuffered).communicate(timeout=60)
     assert out == ""
     assert err == "something for a person\n" * 4
+
+
+LOST_PARENT = """
+from contextlib import nullcontext
+from otherhalf.experiments.runner.executor import _serve
+
+class Pipe(nullcontext):
+    def recv(self):
+        raise {error}
+
+_serve(Pipe(), None, 1)
+"""
+
+
+@pytest.mark.parametrize("error", ["EOFError", "ConnectionResetError", "BrokenPipeError"])
+def test_a_worker_that_loses_its_parent_is_silent(error):
+    code = LOST_PARENT.format(error=error)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

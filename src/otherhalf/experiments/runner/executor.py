@@ -171,7 +171,7 @@ def _serve(pipe: connection.Connection[Any, Any], work: Work, threads: int) -> N
             stream.reconfigure(line_buffering=True, write_through=False)
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
     gc.freeze()  # with the imported modules left out, a collection takes no time
-    with pipe, suppress(EOFError):
+    with pipe, suppress(EOFError, ConnectionError):  # the latter: the parent was killed
         while True:
             pipe.send(_attempt(pipe.recv(), work, threads))
             gc.collect()  # what a job leaves must not count as memory of the next
