@@ -283,6 +283,8 @@ from contextlib import nullcontext
 from otherhalf.experiments.runner.executor import _serve
 
 class Pipe(nullcontext):
+    send = print
+
     def recv(self):
         raise {error}
 
