@@ -76,7 +76,8 @@ def row_norms(x: Features) -> Values:
     """Return ‖x_i‖ in float64, computed block by block, without a float64 copy of all features."""
     n, d = x.shape
     squares = np.empty(n)
-    rows = max(1, VALUES_AT_ONCE // d)
+    width = max(1, x.nnz // max(1, n)) if sp.issparse(x) else d  # a row of a million columns has few entries
+    rows = max(1, VALUES_AT_ONCE // width)
     for start in range(0, n, rows):
         block = x[start : start + rows].astype(np.float64)
         if sp.issparse(block):
