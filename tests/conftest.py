@@ -4,6 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Examples are the same in every run, so that a test that passed passes again; HYPOTHESIS_PROFILE=search draws
+# new ones, which is how defects are found.
+settings.register_profile("same", derandomize=True)
+settings.register_profile("search")
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 # One thread, here and in the processes that tests start: the graphs are small, and several threads would only
 # wait for each other where the machine has other work. Set before anything imports torch.

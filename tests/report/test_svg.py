@@ -4,7 +4,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from otherhalf.report.svg import WIDTH, Bar, Line, Point, bars, histograms, lines, reliability, scale
@@ -100,6 +100,7 @@ def test_bars_of_any_numbers_stay_inside(rows):
     assert len(texts(root)) == 2 * len(rows)
 
 
+@example([[0.0, 5e-324]], 0.0)
 @given(st.lists(st.lists(st.none() | NUMBERS, max_size=20), max_size=8), SHARES)
 def test_lines_of_any_numbers_stay_inside(series, mark):
     drawn = [Line("a", values, mark=mark * len(values)) for values in series]

@@ -195,8 +195,8 @@ def _linear(low: float, high: float, start: float, end: float) -> Callable[[floa
 
 
 def _ticks(low: float, high: float, most: int) -> list[float]:
-    """Return round numbers from low to high, at most about ``most`` of them."""
-    if not high > low:
+    """Return round numbers from low to high, at most about ``most`` of them; they have ten digits."""
+    if not high - low > 1e-9:
         return [low]
     raw = (high - low) / most
     size = 10.0 ** floor(log10(raw))
