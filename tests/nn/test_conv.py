@@ -93,6 +93,24 @@ def test_gradients_of_learned_coefficients_equal_the_dense_ones():
     torch.testing.assert_close(conv.coefficients.theta.grad, coefficients.grad * inner, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("learn", [False, True])
+@pytest.mark.parametrize("width", [40, 100], ids=["one vector and a rest", "several"])
+def test_wide_layers_which_are_compiled_equal_dense_autograd(width, learn):
+    conv = seeded_conv(width, width, (0.7, 1.3, 2.1, 0.4), learn_coefficients=learn)
+    x, weights = torch.randn(NODES, width, requires_grad=True), torch.randn(NODES, width)
+    coefficients = torch.tensor(conv.coefficients.values(), requires_grad=True)
+    ours = conv(x, operator(HOMOPHILIC), operator(HETEROPHILIC))
+    expected = dense_matrix(*coefficients) @ x @ conv.weight
+    torch.testing.assert_close(ours, expected, rtol=1e-4, atol=1e-4)
+    wanted = [x, conv.weight, *([conv.coefficients.theta] if learn else [])]
+    ours_of = torch.autograd.grad((ours * weights).sum(), wanted)
+    dense_of = torch.autograd.grad((expected * weights).sum(), [x, conv.weight, coefficients])
+    torch.testing.assert_close(ours_of[:2], dense_of[:2], rtol=1e-4, atol=1e-4)
+    if learn:
+        inner = coefficients.detach() * (1 - coefficients.detach() / 5)
+        torch.testing.assert_close(ours_of[2], dense_of[2] * inner, rtol=1e-3, atol=1e-3)
+
+
 @pytest.mark.parametrize("widths", [(4, 2), (2, 4)])
 @pytest.mark.parametrize("learn", [False, True])
 def test_gradcheck_in_double_precision(widths, learn):

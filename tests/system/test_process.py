@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from otherhalf.system import process
-from otherhalf.system.process import MMAP_THRESHOLD, keep_freed_memory, peak_memory_mb, reset_peak_memory
+from otherhalf.system.process import (
+    LARGEST_KEPT,
+    MMAP_THRESHOLD,
+    USUAL_MMAP,
+    freed_memory_kept,
+    keep_freed_memory,
+    peak_memory_mb,
+    reset_peak_memory,
+)
 
 COUNT = """
 import resource
@@ -38,6 +46,42 @@ def test_freed_memory_is_used_again():
     done = subprocess.run([sys.executable, "-c", COUNT], capture_output=True, text=True, check=True)
     without, kept = map(int, done.stdout.split())
     assert kept < without / 4
+
+
+DURING = (
+    COUNT.split("without =")[0]
+    + """
+from otherhalf.system.process import freed_memory_kept
+
+without = faults()
+with freed_memory_kept():
+    np.ones(1 << 23)
+    inside = faults()
+print(without, inside, faults())
+"""
+)
+
+
+@pytest.mark.skipif(not has_mallopt(), reason="another C library")
+def test_freed_memory_is_used_again_during_a_fit_only():
+    if not ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, 1 << 30):
+        pytest.skip("a C library that gives large blocks back in any case")
+    done = subprocess.run([sys.executable, "-c", DURING], capture_output=True, text=True, check=True)
+    without, inside, after = map(int, done.stdout.split())
+    assert inside < without / 4
+    assert after > without / 2
+
+
+@pytest.mark.parametrize("for_good", [False, True])
+def test_the_last_of_several_fits_gives_memory_back_unless_it_is_kept_for_good(monkeypatch, for_good):
+    asked = []
+    monkeypatch.setattr(process._Keeping, "for_good", for_good)
+    monkeypatch.setattr(process, "_set_thresholds", lambda kept, trim: asked.append(kept))
+    with freed_memory_kept():
+        with freed_memory_kept():
+            assert asked == ([] if for_good else [LARGEST_KEPT])
+        assert asked == ([] if for_good else [LARGEST_KEPT])
+    assert asked == ([] if for_good else [LARGEST_KEPT, USUAL_MMAP])
 
 
 @pytest.mark.parametrize("error", [AttributeError, OSError, TypeError])

@@ -33,6 +33,7 @@ from otherhalf.system.device import usable_device
 from otherhalf.system.fields import json_number, to_dict
 from otherhalf.system.need import Need, Stage
 from otherhalf.system.probabilities import check_probabilities
+from otherhalf.system.process import freed_memory_kept
 from otherhalf.system.version import VERSION
 from otherhalf.training.class_weights import by_name, weights_of
 from otherhalf.training.loop import Monitor, OnStep
@@ -159,7 +160,8 @@ class NodeClassifier(FromProbabilities, FittedOn, SavedModel, InNotebook, Classi
         scaling = Scaling.of(graph, settings.scaling)
         prepared = PreparedGraph(graph, scaling, device=usable_device(self.device))
         supervised = split, self.seed, choice.name, monitor, weights_of(settings, graph, split)
-        learned = self._fit(prepared, settings, Supervision(*supervised))
+        with freed_memory_kept():
+            learned = self._fit(prepared, settings, Supervision(*supervised))
         # Attributes are set only now: a fit that fails leaves the result of an earlier one intact.
         self.settings_ = settings
         self.classes_, self.metric_choice_ = graph.classes, choice

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from otherhalf.nn.ops.chained import chained
 from otherhalf.nn.ops.sparse import Features, SparseOperator, mapped, normalized_adjacency
 from otherhalf.system.adjacency import symmetric_adjacency
 
@@ -75,15 +76,7 @@ class _Propagation(torch.autograd.Function):
     def forward(ctx: Any, h: Tensor, strengths: Tensor, a_o: SparseOperator, a_t: SparseOperator) -> Tensor:
         alpha, beta, gamma, delta = strengths.tolist()
         learned = strengths.requires_grad
-        over_o = a_o @ h if learned or beta or delta else None
-        out: Tensor = alpha * h
-        if over_o is not None:
-            out.add_(over_o, alpha=beta)
-        if learned or gamma or delta:
-            inner = gamma * h
-            if over_o is not None:
-                inner.add_(over_o, alpha=delta)
-            out.sub_(a_t @ inner)
+        out, over_o, _ = chained(a_o, a_t, h, (alpha, beta), (-gamma, -delta), keep=learned)
         ctx.save_for_backward(*((h, over_o) if learned else ()))
         ctx.operators, ctx.strengths = (a_o, a_t), (alpha, beta, gamma, delta)
         return out
@@ -91,23 +84,14 @@ class _Propagation(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor | None, None, None]:
-        g = grads[0].contiguous()
         (a_o, a_t), (alpha, beta, gamma, delta) = ctx.operators, ctx.strengths
-        learned = bool(ctx.saved_tensors)
-        through_t = a_t.transposed() @ g if learned or gamma or delta else None
-        grad_h = alpha * g
-        if through_t is not None:
-            grad_h.sub_(through_t, alpha=gamma)
-        if beta or delta:
-            inner = beta * g
-            if through_t is not None:
-                inner.sub_(through_t, alpha=delta)
-            grad_h.add_(a_o.transposed() @ inner)
-        if not learned or through_t is None:
+        learned = ctx.saved_tensors or None
+        transposed = a_t.transposed(), a_o.transposed()
+        grad_h, _, dots = chained(*transposed, grads[0], (alpha, -gamma), (beta, -delta), against=learned)
+        if learned is None:
             return grad_h, None, None, None
-        h, over_o = ctx.saved_tensors
-        pairs = ((g, h), (g, over_o), (-through_t, h), (-through_t, over_o))
-        return grad_h, torch.stack([torch.vdot(a.flatten(), b.flatten()) for a, b in pairs]), None, None
+        of_alpha, of_beta, of_gamma, of_delta = dots
+        return grad_h, grad_h.new_tensor([of_alpha, of_beta, -of_gamma, -of_delta]), None, None
 
 
 class ComplementedGraphConv(nn.Module):

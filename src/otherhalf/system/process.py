@@ -2,7 +2,9 @@
 
 import ctypes
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # malloc.h: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD
@@ -12,8 +14,19 @@ LARGEST_KEPT = 1 << 27
 matrix where another of the same size was: with larger ones kept, a regression of 9,000 training nodes, whose
 kernel has 324 MB, took 7.1 times the size of its kernel, and without 4.0 times."""
 
+USUAL_MMAP, USUAL_TRIM = 1 << 25, 1 << 26
+"""What glibc's own thresholds grow to as a process frees larger and larger matrices."""
+
 STATUS = Path("/proc/self/status")
 CLEAR_REFS = Path("/proc/self/clear_refs")
+
+
+class _Keeping:
+    """Whether this process keeps freed memory for good, and how many fits want it at the moment."""
+
+    for_good = False
+    fits = 0
+    lock = threading.Lock()
 
 
 def keep_freed_memory() -> None:
@@ -21,15 +34,42 @@ def keep_freed_memory() -> None:
 
     Training frees and requests matrices of the same sizes in every epoch. By default the large ones go back
     to the system each time and return as empty pages, with one page fault for each: on Amazon Computers an
-    epoch of a GCN takes a sixth less time without that. The setting affects the entire process, so the
-    library never calls this function; the command line and the runs of an experiment do. Matrices above
-    :data:`LARGEST_KEPT` are given back.
+    epoch of a GCN takes a sixth less time without that. The setting affects the entire process, so only the
+    command line and the runs of an experiment make it for good; the library, for the time of a fit
+    (:func:`freed_memory_kept`). Matrices above :data:`LARGEST_KEPT` are given back.
     """
+    with _Keeping.lock:
+        _Keeping.for_good = True
+        _set_thresholds(LARGEST_KEPT, (1 << 31) - 1)
+
+
+@contextmanager
+def freed_memory_kept() -> Iterator[None]:
+    """Keep freed memory inside, as :func:`keep_freed_memory` does, and give it back in the end.
+
+    The thresholds are then those that glibc itself has at most: it has no call that tells the former ones.
+    """
+    with _Keeping.lock:
+        _Keeping.fits += 1
+        if not _Keeping.for_good and _Keeping.fits == 1:
+            _set_thresholds(LARGEST_KEPT, (1 << 31) - 1)
+    try:
+        yield
+    finally:
+        with _Keeping.lock:
+            _Keeping.fits -= 1
+            if not _Keeping.for_good and _Keeping.fits == 0:
+                _set_thresholds(USUAL_MMAP, USUAL_TRIM)
+                give_back_freed_memory()
+
+
+def _set_thresholds(largest_kept: int, trim: int) -> None:
+    """Set from which size on freed memory goes back at once, and from how much on it goes back at all."""
     with suppress(AttributeError, OSError, TypeError):  # another C library, or another system
         mallopt = ctypes.CDLL(None).mallopt
-        if not mallopt(MMAP_THRESHOLD, LARGEST_KEPT):
+        if not mallopt(MMAP_THRESHOLD, largest_kept):
             mallopt(MMAP_THRESHOLD, 1 << 25)  # older versions allow no more
-        mallopt(TRIM_THRESHOLD, (1 << 31) - 1)
+        mallopt(TRIM_THRESHOLD, trim)
 
 
 def peak_memory_mb() -> float:

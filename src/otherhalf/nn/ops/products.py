@@ -67,13 +67,12 @@ def product(matrix: SparseMatrix, dense: Tensor) -> Tensor:
         raise ValueError(f"a {rows} × {columns} matrix cannot be multiplied by one of {tuple(dense.shape)}")
     result = dense.new_empty(rows, dense.shape[1])
     dense = dense.detach().contiguous()
-    compiled = dense.device.type == "cpu" and dense.dtype == torch.float32 and dense.shape[1] >= NARROWEST
-    compiled = compiled and all(_as_compiled(block) for block in blocks)
+    compiled = is_compiled(blocks, dense)
     top = 0
     for block in blocks:
         part = dense[top : top + block.shape[1]]
         if compiled:
-            _add_product(block, part, result, reset=top == 0)
+            add_product(block, part, result, reset=top == 0)
         else:
             # beta = 0 overwrites the result; the operator @ would fill it with zeros before.
             torch.addmm(result, block, part, beta=float(top > 0), out=result)
@@ -81,12 +80,20 @@ def product(matrix: SparseMatrix, dense: Tensor) -> Tensor:
     return result
 
 
-def _as_compiled(block: Tensor) -> bool:
-    """Return whether the block has the types that :func:`to_torch` gives."""
-    return block.crow_indices().dtype == torch.int32 and block.values().dtype == torch.float32
+def is_compiled(matrices: Sequence[SparseMatrix], dense: Tensor) -> bool:
+    """Return whether the compiled product takes each of these matrices times this dense one."""
+    if dense.device.type != "cpu" or dense.dtype != torch.float32 or dense.shape[1] < NARROWEST:
+        return False
+    # The types that to_torch gives.
+    return all(
+        isinstance(each, Tensor)
+        and each.crow_indices().dtype == torch.int32
+        and each.values().dtype == torch.float32
+        for each in matrices
+    )
 
 
-def _add_product(matrix: Tensor, dense: Tensor, out: Tensor, *, reset: bool) -> None:
+def add_product(matrix: Tensor, dense: Tensor, out: Tensor, *, reset: bool) -> None:
     """Add M H to ``out``; with ``reset``, overwrite it."""
     crow, col = matrix.crow_indices().numpy(), matrix.col_indices().numpy()
     arrays = (matrix.values().numpy(), dense.numpy(), out.numpy())
