@@ -9,9 +9,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import KFold
-from sklearn.preprocessing import MaxAbsScaler
 
 from otherhalf.diagnosis.units import UnitFree
 from otherhalf.graph import Graph
@@ -89,6 +86,11 @@ def _votes(rows: sp.csr_matrix, y: IntArray, counts: IntArray) -> IntArray:
 
 
 def _cross_validated(features: UnitFree, nodes: IntArray, y: IntArray, seed: int) -> float:
+    # Half a second to import, and a fit does not need them.
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import KFold
+    from sklearn.preprocessing import MaxAbsScaler
+
     x, y = features.x[nodes], y[nodes]
     if features.scaling != "standard":
         x = MaxAbsScaler().fit_transform(x)
