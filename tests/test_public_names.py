@@ -78,3 +78,26 @@ def test_help_names_every_command():
     out, _ = python(ASK_FOR_HELP.format(arguments='"--help"'))
     for command in ("diagnose", "complement", "fit", "predict", "datasets"):
         assert command in out
+
+
+FIT = """
+import sys
+from otherhalf import GOALClassifier
+print([m for m in sys.modules if m.startswith(("sklearn.ensemble", "sklearn.linear_model"))])
+import numpy as np
+from otherhalf import Graph, split
+rng = np.random.default_rng(0)
+edges = rng.integers(0, 40, (2, 120))
+graph = Graph(x=rng.normal(size=(40, 5)), edges=edges, y=np.arange(40) % 2)
+GOALClassifier({arguments}).fit(graph, split(graph, "uniform", seed=0))
+print([m for m in {not_wanted} if m in sys.modules])
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments", ["fast=True", 'method="embedding", epochs=3, encoder={"kind": "gcn", "epochs": 3}']
+)
+def test_a_fit_loads_no_compiler_and_only_what_it_uses_of_scikit_learn(arguments):
+    not_wanted = ("torch._dynamo", "torch._inductor", "torch_geometric", "sklearn.ensemble")
+    out, _ = python(FIT.format(arguments=arguments, not_wanted=not_wanted))
+    assert out.strip().splitlines() == ["[]", "[]"]
