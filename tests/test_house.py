@@ -18,6 +18,7 @@ LINES = [
     ("nn",),
     ("training",),
     ("complement",),
+    ("cluster",),
     ("estimators",),
     ("pyg", "spectral"),
     ("testing",),

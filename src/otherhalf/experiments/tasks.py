@@ -12,7 +12,7 @@ from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.goal import GOALClassifier
 from otherhalf.experiments.paper import tasks as paper_tasks
 from otherhalf.experiments.paper.tasks import Task, node_counts
-from otherhalf.experiments.runner.graphs import GraphFolder
+from otherhalf.experiments.runner.graphs import GraphFolder, check_content
 from otherhalf.experiments.runner.job import Job
 from otherhalf.experiments.runner.models import model_of
 from otherhalf.graph import Graph, Split
@@ -35,8 +35,16 @@ class Worker:
 
     def __call__(self, job: Job) -> dict[str, Any]:
         """Return the result of a job."""
+        return self.on(self.load(job), job)
+
+    def load(self, job: Job) -> Graph:
+        """Return the graph of a job."""
+        return self.graphs.open(job.data, job.data_hash)
+
+    def on(self, graph: Graph, job: Job) -> dict[str, Any]:
+        """Return the result of a job on its graph, which may have come from another machine."""
         keep_freed_memory()
-        graph = self.graphs.open(job.data, job.data_hash)
+        check_content(graph, job.data, job.data_hash)
         split = make_split(graph, job.split or "uniform", job.seed)
         return TASKS[job.task](job, graph, split, self.device)
 

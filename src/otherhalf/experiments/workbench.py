@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from otherhalf.errors import InputError, RunsFailed
-from otherhalf.experiments.runner.executor import Executor, run_jobs
+from otherhalf.experiments.runner.attempt import Executor
+from otherhalf.experiments.runner.executor import run_jobs
 from otherhalf.experiments.runner.graphs import GraphFolder
 from otherhalf.experiments.runner.job import Job, Outcome
 from otherhalf.experiments.runner.progress import progress_for

@@ -46,11 +46,15 @@ def temporary_folder(parent: Path | None = None) -> Iterator[Path]:
 
 
 @cache
-def folder_of_sockets() -> Path:
-    """Return a temporary folder whose path is short enough for sockets; the process removes it at its end."""
+def folder_of_sockets(longest: int = LONGEST_OF_SOCKETS) -> Path:
+    """Return a temporary folder whose path is short enough for sockets; the process removes it at its end.
+
+    Args:
+        longest: Most characters of the folder that it is made in.
+    """
     usual, short = tempfile.gettempdir(), Path("/tmp")
     stack = ExitStack()
-    long = len(os.fsencode(usual)) > LONGEST_OF_SOCKETS and short.is_dir()
+    long = len(os.fsencode(usual)) > longest and short.is_dir()
     folder = stack.enter_context(temporary_folder(short if long else Path(usual)))
     Finalize(None, stack.close, exitpriority=-100)
     return folder

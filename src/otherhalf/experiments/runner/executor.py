@@ -10,26 +10,20 @@ import signal
 import sys
 import threading
 import time
-import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import connection, forkserver
 from multiprocessing.context import ForkServerProcess
-from typing import Any, Protocol
+from typing import Any
 
+from otherhalf.cluster.address import check_installed
 from otherhalf.errors import InputError
-from otherhalf.experiments.runner.job import Job, Outcome, as_json
-from otherhalf.system.memory import memory_sentence, out_of_memory
-from otherhalf.system.process import peak_memory_mb, reset_peak_memory
+from otherhalf.experiments.runner.attempt import THREAD_VARIABLES, Executor, OnStart, Outcomes, Work, attempt
+from otherhalf.experiments.runner.job import Job, Outcome
+from otherhalf.experiments.runner.ray_executor import RayExecutor
 from otherhalf.system.scratch import folder_of_sockets
-
-Work = Callable[[Job], dict[str, Any]]
-"""Does a job and returns its result; another process must be able to unpickle it."""
-
-OnStart = Callable[[Job], None]
-Outcomes = Generator[tuple[Job, Outcome], None, None]
 
 PRELOAD = [
     "otherhalf.experiments.runner.executor",
@@ -44,21 +38,7 @@ PRELOAD = [
 are compiled when they are imported, once for all workers.
 """
 
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 SECONDS_TO_EXIT = 10.0
-
-
-class Executor(Protocol):
-    """Runs jobs somewhere and yields each with its outcome when it ends; closing it stops running jobs.
-
-    Jobs start in the order given. ``on_start`` is called when a job starts.
-    """
-
-    def __call__(
-        self, jobs: Iterable[Job], work: Work, workers: int, threads: int, on_start: OnStart | None = None
-    ) -> Outcomes:
-        """Run at most ``workers`` jobs at a time, with ``threads`` threads each."""
-        ...
 
 
 @dataclass
@@ -85,7 +65,7 @@ def run_jobs(
         for job in jobs:
             if on_start:
                 on_start(job)
-            yield job, _attempt(job, work, threads)
+            yield job, attempt(job, work, threads)
         return
     waiting = iter(jobs)
     idle: list[_Worker] = []
@@ -173,7 +153,7 @@ def _serve(pipe: connection.Connection[Any, Any], work: Work, threads: int) -> N
     gc.freeze()  # with the imported modules left out, a collection takes no time
     with pipe, suppress(EOFError, ConnectionError):  # the latter: the parent was killed
         while True:
-            pipe.send(_attempt(pipe.recv(), work, threads))
+            pipe.send(attempt(pipe.recv(), work, threads))
             gc.collect()  # what a job leaves must not count as memory of the next
 
 
@@ -186,23 +166,6 @@ def _exit_with_parent() -> None:
     if parent is not None:
         connection.wait([parent.sentinel])
         os._exit(1)
-
-
-def _attempt(job: Job, work: Work, threads: int) -> Outcome:
-    if "torch" in sys.modules:  # else it will read the environment
-        sys.modules["torch"].set_num_threads(threads)
-    reset_peak_memory()
-    start = time.perf_counter()
-    result, kind, message = None, "done", ""
-    try:
-        result = as_json(dict(work(job)))
-    except InputError as error:
-        kind, message = "input", str(error)
-    except Exception as error:
-        kind = "crash"
-        message = memory_sentence(error) if out_of_memory(error) else traceback.format_exc()
-    sys.stdout.flush()  # the process may be killed when it is idle
-    return Outcome(result, time.perf_counter() - start, peak_memory_mb(), threads, kind, message)
 
 
 def _receive(worker: _Worker) -> Outcome | None:
@@ -234,12 +197,18 @@ def _crashed(worker: _Worker, threads: int) -> Outcome:
     return Outcome(None, time.perf_counter() - worker.since, 0.0, threads, "crash", message)
 
 
-EXECUTORS: dict[str, Executor] = {"processes": run_jobs}
+EXECUTORS: dict[str, Executor] = {"processes": run_jobs, "ray": RayExecutor()}
 """Every executor by name. Another one is one more entry."""
 
 
 def executor_named(name: str) -> Executor:
-    """Return the executor of this name; raise InputError if there is none."""
+    """Return the executor of a name, or of the address of a Ray; raise InputError if there is none."""
+    if name.startswith("ray://"):
+        return RayExecutor.at(name)
     if name not in EXECUTORS:
-        raise InputError(f"there is no executor {name!r}: choose one of {', '.join(EXECUTORS)}")
+        raise InputError(
+            f"there is no executor {name!r}: choose one of {', '.join(EXECUTORS)}, ray://HOST:PORT"
+        )
+    if name == "ray":
+        check_installed()
     return EXECUTORS[name]

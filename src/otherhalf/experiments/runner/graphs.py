@@ -69,10 +69,15 @@ class GraphFolder:
 @lru_cache(maxsize=KEPT)
 def _open(path: Path | None, data: str, data_hash: str) -> Graph:
     graph = read_npz(path) if path is not None and path.is_file() else open_data(data)
+    check_content(graph, data, data_hash)
+    return graph
+
+
+def check_content(graph: Graph, data: str, data_hash: str) -> None:
+    """Raise InputError if the content of a graph has another hash; what was computed before is not again."""
     content, _, splits = data_hash.partition(":")
     if graph.fingerprint != content or (splits and splits_fingerprint(graph) != splits):
         raise InputError(f"{data} has changed since the experiment was planned: start it again")
-    return graph
 
 
 def hash_of(graph: Graph, split: str) -> str:

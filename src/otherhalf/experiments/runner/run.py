@@ -7,8 +7,9 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from otherhalf.errors import InputError
+from otherhalf.experiments.runner.attempt import Executor, Work
 from otherhalf.experiments.runner.claims import Claims
-from otherhalf.experiments.runner.executor import Executor, Work, run_jobs
+from otherhalf.experiments.runner.executor import run_jobs
 from otherhalf.experiments.runner.job import Job, Outcome
 from otherhalf.experiments.runner.store import Store, source_commit
 
@@ -101,13 +102,14 @@ def run(
         jobs: The jobs; each is run once even if it is given twice.
         store: Store of the records.
         work: Does a job.
-        workers: Number of jobs at a time; default: as many as the cores allow.
+        workers: Number of jobs at a time; default: as many as the cores allow, or those that the
+            executor's ``slots`` counts.
         threads: Number of threads of each job.
         executor: Runs the jobs.
         on_event: Called with each event.
     """
     notify = on_event or (lambda event: None)
-    workers = _workers(workers, threads)
+    workers = _workers(workers, threads, executor)
     store.check_writable()
     source_commit()  # asked now, because the code may be edited while the jobs run
     reused: list[Job] = []
@@ -147,11 +149,12 @@ def _without_record(jobs: list[Job], store: Store, notify: OnEvent) -> list[Job]
     return [job for job in jobs if not store.has(job)]
 
 
-def _workers(workers: int | None, threads: int) -> int:
+def _workers(workers: int | None, threads: int, executor: Executor) -> int:
     if threads < 1:
         raise InputError(f"threads={threads} is too small: give 1 or more")
     if workers is None:
-        return max(1, (os.cpu_count() or 1) // threads)
+        slots: Callable[[int], int] | None = getattr(executor, "slots", None)  # those of a cluster
+        return max(1, (os.cpu_count() or 1) // threads) if slots is None else slots(threads)
     if workers < 0:
         raise InputError(f"workers={workers} is too small: give 1 or more, or 0 for this process")
     return workers

@@ -1,0 +1,202 @@
+"""Calls as Ray tasks: as many at a time as wanted, and again where a worker or its machine dies."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Hashable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from typing import Any, Generic, TypeVar
+
+from otherhalf.cluster.address import Address
+from otherhalf.cluster.connection import connect
+from otherhalf.cluster.shared import Shared
+from otherhalf.cluster.versions import own_versions, refusal
+from otherhalf.errors import InputError, RunsFailed
+
+T = TypeVar("T")
+
+ATTEMPTS = 3
+"""Times that a call is tried whose worker dies."""
+
+SECONDS_BETWEEN_LOOKS = 5.0
+"""How often it is checked whether the cluster still has a machine for the calls."""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A call without a result, because its worker died each time.
+
+    Attributes:
+        seconds: How long the last attempt took.
+        message: What Ray says about the last time.
+    """
+
+    seconds: float
+    message: str
+
+
+@dataclass
+class _Running(Generic[T]):
+    item: T
+    attempt: int
+    since: float
+
+
+class Tasks:
+    """Runs calls on a Ray, and keeps the values that they share.
+
+    Args:
+        address: Where the Ray is.
+        cpus: Number of processors of a Ray of our own.
+    """
+
+    def __init__(self, address: Address, cpus: int) -> None:
+        self.ray = connect(address, cpus)
+        self._shared: dict[Hashable, Shared] = {}
+
+    def share(self, key: Hashable, make: Callable[[], Any]) -> Shared:
+        """Return the value with this key in the store; it is made and put there once."""
+        if key not in self._shared:
+            self._shared[key] = Shared(key, [self.ray.put(make())])
+        return self._shared[key]
+
+    def slots(self, threads: int) -> int:
+        """Return how many calls with so many threads the cluster can run at a time."""
+        return sum(int(node["Resources"].get("CPU", 0)) // threads for node in self._alive())
+
+    def run(
+        self,
+        function: Callable[..., Any],
+        items: Iterable[T],
+        arguments: Callable[[T], tuple[Any, ...]],
+        *,
+        at_once: int,
+        threads: int = 1,
+        on_start: Callable[[T], None] | None = None,
+    ) -> Generator[tuple[T, Any]]:
+        """Yield each item with the result of its call, or with :class:`Lost`, when it ends.
+
+        An error of a call is raised here. Close the generator to end the calls that run.
+
+        Args:
+            function: What is called; the workers must be able to import it.
+            items: What it is called for, in the order of the starts.
+            arguments: Returns its arguments for an item; a :class:`Shared` one arrives as its value.
+            at_once: Number of calls at a time.
+            threads: Number of processors of each call.
+            on_start: Called with an item when its call begins.
+        """
+        remote = _remote(threads)
+        packed = self.ray.cloudpickle.dumps(function)
+        waiting, running = iter(items), dict[Any, _Running[T]]()
+
+        def start(item: T, attempt: int) -> None:
+            given = arguments(item)
+            content = self.ray.cloudpickle.dumps(_plain(given))
+            boxes = [each.box for each in given if isinstance(each, Shared)]
+            call = remote.remote(own_versions(), packed, content, boxes)
+            running[call] = _Running(item, attempt, time.perf_counter())
+
+        try:
+            while True:
+                for item in islice(waiting, at_once - len(running)):
+                    start(item, 1)
+                    if on_start:
+                        on_start(item)
+                if not running:
+                    return
+                ready, _ = self.ray.wait(list(running), timeout=SECONDS_BETWEEN_LOOKS)
+                if not ready:
+                    self._check_room(threads)
+                for call in ready:
+                    one = running.pop(call)
+                    result = self._result(call, one)
+                    if isinstance(result, Lost) and one.attempt < ATTEMPTS:
+                        start(one.item, one.attempt + 1)
+                    else:
+                        yield one.item, result
+        finally:
+            for call in running:
+                with suppress(self.ray.exceptions.RayError):
+                    self.ray.cancel(call, force=True)
+
+    def map(
+        self, function: Callable[..., Any], items: Iterable[T], arguments: Callable[[T], tuple[Any, ...]]
+    ) -> Generator[tuple[T, Any]]:
+        """Do so on the entire cluster; raise RunsFailed if a call is lost."""
+        for item, result in self.run(function, items, arguments, at_once=2 * max(1, self.slots(1))):
+            if isinstance(result, Lost):
+                raise RunsFailed(f"a part of the work was lost {ATTEMPTS} times: {result.message}")
+            yield item, result
+
+    def _result(self, call: Any, one: _Running[T]) -> Any:
+        errors = self.ray.exceptions
+        try:
+            state, value = self.ray.get(call)
+        except errors.RayTaskError as error:
+            raise error.cause if isinstance(error.cause, Exception) else error from None
+        except (errors.AuthenticationError, errors.TaskUnschedulableError) as error:
+            raise InputError(f"Ray cannot run the work: {_sentence(error)}") from error
+        except errors.RayError as error:  # the worker, its machine or its result is gone
+            return Lost(time.perf_counter() - one.since, _sentence(error))
+        if state == "refused":
+            raise refusal(*value)
+        return value
+
+    def _check_room(self, threads: int) -> None:
+        if self.slots(threads) == 0:
+            raise InputError(
+                f"no machine of the Ray cluster has {threads} free processor(s) any more: start one again "
+                "(`ray start --address=…`), or give fewer --threads; what is done is kept"
+            )
+
+    def _alive(self) -> list[dict[str, Any]]:
+        return [node for node in self.ray.nodes() if node["Alive"]]
+
+
+def _plain(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the arguments with only the keys of shared values: Ray must see the references themselves."""
+    return tuple(Shared(each.key, []) if isinstance(each, Shared) else each for each in arguments)
+
+
+@cache
+def _remote(threads: int) -> Any:
+    """Return the remote function.
+
+    It is defined here and not in the module, so that it is sent as code: a worker with another version of
+    this package, or without it, must be able to run it. Only then is anything of the package unpickled.
+    """
+    import ray
+
+    def attempt(expected: dict[str, str], packed: bytes, content: bytes, boxes: list[Any]) -> tuple[str, Any]:
+        import pickle
+        import platform
+        from importlib.metadata import PackageNotFoundError, version
+
+        found = {"Python": ".".join(platform.python_version_tuple()[:2])}
+        try:
+            from otherhalf.system.version import VERSION
+
+            found["otherhalf"] = VERSION
+        except ImportError:
+            pass
+        for name in expected.keys() - found.keys():
+            try:
+                found[name] = version(name)
+            except PackageNotFoundError:
+                found[name] = ""
+        if found != expected:
+            return "refused", (platform.node(), found)
+        from otherhalf.cluster.worker import call
+
+        return "done", call(pickle.loads(packed), pickle.loads(content), boxes)
+
+    return ray.remote(max_retries=0, num_cpus=threads)(attempt)
+
+
+def _sentence(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0] if lines else type(error).__name__).rstrip(".")
