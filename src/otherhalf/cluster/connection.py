@@ -12,24 +12,29 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Any
 
 from otherhalf.cluster.address import AUTO, Address, check_installed, no_answer
+from otherhalf.cluster.guardian import dismiss, start_guardian
 from otherhalf.errors import InputError
 from otherhalf.system.memory import available_bytes, in_bytes
 from otherhalf.system.scratch import folder_of_sockets
 
 PRIVATE: Mapping[str, str] = {
     "RAY_AUTH_MODE": "token",
-    "RAY_USAGE_STATS_ENABLED": "0",
     # Despite its name it decides on every system whether a Ray listens on the loopback interface alone.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
 }
 """Settings of a Ray of our own, which Ray reads from the environment."""
 
+QUIET: Mapping[str, str] = {"RAY_DEDUP_LOGS_SKIP_REGEX": ".", "RAY_USAGE_STATS_ENABLED": "0"}
+"""Settings of every connection: standard output, where Ray prints its warnings, is for results."""
+
 QUICK_TO_GIVE_UP: Mapping[str, str] = {
     "RAY_gcs_rpc_server_connect_timeout_s": "3",
     "RAY_gcs_rpc_server_reconnect_timeout_s": "5",
+    "RAY_NUM_REDIS_GET_RETRIES": "4",
 }
 """Settings of a process that tries an address: by default Ray waits for two minutes."""
 
@@ -42,6 +47,7 @@ SMALLEST_STORE, LARGEST_STORE = 100_000_000, 4_000_000_000
 """Bytes of the store of shared objects of a Ray of our own: a share of the memory that is free."""
 
 _connected: Address | None = None
+_guardian: subprocess.Popen[bytes] | None = None
 
 
 def connect(address: Address, cpus: int) -> Any:
@@ -58,18 +64,20 @@ def connect(address: Address, cpus: int) -> Any:
         if _connected not in (None, address):
             raise InputError("this process is connected to another Ray: call ray.shutdown() first")
         return sys.modules["ray"]
+    os.environ.update(QUIET)
     if address.is_local:
         os.environ.update(PRIVATE)
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
         start = _local_settings(cpus)
     else:
         os.environ.setdefault("RAY_AUTH_MODE", "token")
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         _try(address)
         start = {"address": address.text}
     import ray
 
-    with _own_handlers():
+    # It reads the settings again, for a process that had imported Ray before.
+    import_module("ray._raylet").Config.initialize("")
+    with _own_handlers(), signals_as_they_are():
         ray.init(**start, log_to_driver=False, configure_logging=False, logging_level=logging.ERROR)
     _connected = address
     return ray
@@ -77,15 +85,21 @@ def connect(address: Address, cpus: int) -> Any:
 
 def disconnect() -> None:
     """End the connection, and a Ray of our own with all its processes; without one, do nothing."""
-    global _connected
+    global _connected, _guardian
     if _connected is not None:
         _connected = None
         with _own_handlers():
             sys.modules["ray"].shutdown()
+    if _guardian is not None:
+        dismiss(_guardian)
+        _guardian = None
 
 
 def _local_settings(cpus: int) -> dict[str, Any]:
+    global _guardian
     folder = folder_of_sockets(LONGEST_FOLDER)
+    if _guardian is None:
+        _guardian = start_guardian(folder)
     return {
         "address": "local",
         "num_cpus": cpus,
@@ -152,6 +166,15 @@ def _named(address: Address) -> str:
 def _last_line(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
     return lines[-1].rpartition("Error: ")[2][:200].rstrip(".") if lines else "it says nothing"
+
+
+@contextmanager
+def signals_as_they_are() -> Iterator[None]:
+    """Raise in the block what a handler of a signal raises, where Ray makes a SystemError of it."""
+    try:
+        yield
+    except SystemError as error:
+        raise error.__cause__ or error from None
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from otherhalf.cluster.address import Address
-from otherhalf.cluster.connection import connect
+from otherhalf.cluster.connection import connect, signals_as_they_are
 from otherhalf.cluster.shared import Shared
 from otherhalf.cluster.versions import own_versions, refusal
 from otherhalf.errors import InputError, RunsFailed
@@ -55,6 +55,7 @@ class Tasks:
 
     def __init__(self, address: Address, cpus: int) -> None:
         self.ray = connect(address, cpus)
+        self._versions = own_versions()
         self._shared: dict[Hashable, Shared] = {}
 
     def share(self, key: Hashable, make: Callable[[], Any]) -> Shared:
@@ -97,27 +98,28 @@ class Tasks:
             given = arguments(item)
             content = self.ray.cloudpickle.dumps(_plain(given))
             boxes = [each.box for each in given if isinstance(each, Shared)]
-            call = remote.remote(own_versions(), packed, content, boxes)
+            call = remote.remote(self._versions, packed, content, boxes)
             running[call] = _Running(item, attempt, time.perf_counter())
 
         try:
-            while True:
-                for item in islice(waiting, at_once - len(running)):
-                    start(item, 1)
-                    if on_start:
-                        on_start(item)
-                if not running:
-                    return
-                ready, _ = self.ray.wait(list(running), timeout=SECONDS_BETWEEN_LOOKS)
-                if not ready:
-                    self._check_room(threads)
-                for call in ready:
-                    one = running.pop(call)
-                    result = self._result(call, one)
-                    if isinstance(result, Lost) and one.attempt < ATTEMPTS:
-                        start(one.item, one.attempt + 1)
-                    else:
-                        yield one.item, result
+            with signals_as_they_are():
+                while True:
+                    for item in islice(waiting, at_once - len(running)):
+                        start(item, 1)
+                        if on_start:
+                            on_start(item)
+                    if not running:
+                        return
+                    ready, _ = self.ray.wait(list(running), timeout=SECONDS_BETWEEN_LOOKS)
+                    if not ready:
+                        self._check_room(threads)
+                    for call in ready:
+                        one = running.pop(call)
+                        result = self._result(call, one)
+                        if isinstance(result, Lost) and one.attempt < ATTEMPTS:
+                            start(one.item, one.attempt + 1)
+                        else:
+                            yield one.item, result
         finally:
             for call in running:
                 with suppress(self.ray.exceptions.RayError):
@@ -143,7 +145,8 @@ class Tasks:
         except errors.RayError as error:  # the worker, its machine or its result is gone
             return Lost(time.perf_counter() - one.since, _sentence(error))
         if state == "refused":
-            raise refusal(*value)
+            worker, found = value
+            raise refusal(worker, found, self._versions)
         return value
 
     def _check_room(self, threads: int) -> None:

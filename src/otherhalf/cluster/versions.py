@@ -19,14 +19,14 @@ def own_versions() -> dict[str, str]:
     return {"otherhalf": VERSION, "Python": python, **{name: version(name) for name in LIBRARIES}}
 
 
-def refusal(worker: str, found: Mapping[str, str]) -> InputError:
+def refusal(worker: str, found: Mapping[str, str], own: Mapping[str, str]) -> InputError:
     """Return the sentence for a worker with other versions than this process.
 
     Args:
         worker: Name of its machine.
         found: Its versions.
+        own: The versions of this process.
     """
-    own = own_versions()
     other = [name for name in own if found.get(name) != own[name]]
     theirs = ", ".join(f"{name} {found.get(name) or 'not at all'}" for name in other)
     ours = ", ".join(f"{name} {own[name]}" for name in other)

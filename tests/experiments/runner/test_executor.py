@@ -12,7 +12,8 @@ import pytest
 
 from otherhalf.errors import InputError
 from otherhalf.experiments.runner import executor
-from otherhalf.experiments.runner.executor import EXECUTORS, THREAD_VARIABLES, executor_named, run_jobs
+from otherhalf.experiments.runner.attempt import THREAD_VARIABLES
+from otherhalf.experiments.runner.executor import EXECUTORS, executor_named, run_jobs
 from otherhalf.experiments.runner.job import Job
 
 ROOT = Path(__file__).parents[3]
@@ -106,9 +107,9 @@ def test_a_process_that_dies_while_idle_is_replaced():
 
 def test_an_executor_has_a_name():
     assert executor_named("processes") is run_jobs
-    assert list(EXECUTORS) == ["processes"]
-    with pytest.raises(InputError, match="there is no executor 'ray': choose one of processes"):
-        executor_named("ray")
+    assert list(EXECUTORS) == ["processes", "ray"]
+    with pytest.raises(InputError, match="there is no executor 'threads': choose one of processes, ray"):
+        executor_named("threads")
 
 
 def test_without_workers_the_jobs_run_in_this_process():
