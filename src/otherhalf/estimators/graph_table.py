@@ -69,8 +69,8 @@ class GraphTable:
     @classmethod
     def fit(cls, graph: Graph, seed: int) -> GraphTable:
         """Learn both projections from the graph; no label is read."""
-        features = None if graph.num_features <= WIDEST else _singular_vectors(graph.x, WIDEST, seed)
-        neighbours = _singular_vectors(_normalized(graph.adjacency), NEIGHBOUR_COLUMNS, seed)
+        features = None if graph.num_features <= WIDEST else singular_vectors(graph.x, WIDEST, seed)
+        neighbours = singular_vectors(_normalized(graph.adjacency), NEIGHBOUR_COLUMNS, seed)
         return cls(neighbours, features, graph.directed, RelationGroups.of(graph.relations))
 
     def rows(self, graph: Graph, labels: Tensor, scores: FloatArray | None = None) -> FloatArray:
@@ -101,7 +101,8 @@ class GraphTable:
                 columns += [np.log1p(np.diff(edges.indptr)), _mean(edges) @ own, _shares(edges, known)]
         if scores is not None:
             columns.append(scores)
-        return np.column_stack(columns).astype(np.float32)
+        # In single precision before they are joined: one wider column would make all of them wide.
+        return np.column_stack([np.asarray(each, dtype=np.float32) for each in columns])
 
     def own(self, graph: Graph) -> FloatArray:
         """Return the columns that are the node's own: X, or its projection, and log(1 + Σ|x|)."""
@@ -157,7 +158,7 @@ def pagerank(adjacency: sp.csr_matrix) -> FloatArray:
     return rank.astype(np.float32)
 
 
-def _singular_vectors(matrix: FloatArray | sp.csr_matrix, count: int, seed: int) -> FloatArray:
+def singular_vectors(matrix: FloatArray | sp.csr_matrix, count: int, seed: int) -> FloatArray:
     """Return the first right singular vectors as columns, as many as there are up to ``count``."""
     from sklearn.utils.extmath import randomized_svd
 

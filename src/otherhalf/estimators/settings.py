@@ -32,6 +32,7 @@ class GOALSettings:
 
 
 HALVES = ("found", "random", "none")
+TRAININGS = ("auto", "full", "rows")
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class EnsembleSettings:
         propagation: Whether label propagation is.
         classifier: Whether the classifier over both halves is.
         refit: Whether the chosen members are fitted once more, to training and validation nodes together.
+        training: ``full`` batches, or mini-batches of precomputed ``rows``; ``auto`` decides by the size of
+            the graph (:func:`~otherhalf.estimators.over_rows.goes_over_rows`).
     """
 
     half: str = setting("found", one_of(*HALVES))
@@ -63,6 +66,7 @@ class EnsembleSettings:
     propagation: bool = setting(True, flag())
     classifier: bool = setting(True, flag())
     refit: bool = setting(False, flag())
+    training: str = setting("auto", one_of(*TRAININGS), late=True)
 
 
 @dataclass(frozen=True)

@@ -43,9 +43,13 @@ class MagnitudeScaling:
         deviation[deviation < ROUNDING] = 1.0
         return cls(columns.mean(axis=0).astype(np.float32), deviation.astype(np.float32))
 
+    def columns(self, features: Rows, adjacency: sp.csr_matrix) -> FloatArray:
+        """Return both standardised magnitudes of these rows, ``[N, 2]``."""
+        return (_columns(features, adjacency) - self.mean) / self.deviation
+
     def append(self, features: Rows, adjacency: sp.csr_matrix) -> Rows:
         """Return the features with both standardised magnitudes as further columns."""
-        columns = (_columns(features, adjacency) - self.mean) / self.deviation
+        columns = self.columns(features, adjacency)
         if sp.issparse(features):
             return sp.csr_matrix(sp.hstack([features, sp.csr_matrix(columns)], format="csr"))
         return np.hstack([features, columns])

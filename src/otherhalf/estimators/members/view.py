@@ -12,6 +12,8 @@ from torch import Tensor
 
 from otherhalf.complement.descriptions import Descriptions
 from otherhalf.complement.kernel_half import KernelHalf, Spread, spread_over
+from otherhalf.estimators.members.row_features import RowFeatures
+from otherhalf.estimators.members.row_inputs import RowInputs
 from otherhalf.graph import Graph
 from otherhalf.nn.complemented import BothHalves
 from otherhalf.nn.label_messages import label_rows, label_walks, messages
@@ -45,6 +47,7 @@ class GraphView:
         k: Number of nodes that each node is joined to.
         found: Scores and half of this graph, if they are known already.
         reads_labels: Whether labels of other nodes are inputs of classifier and trees.
+        row_features: The features of models over rows; None where there are no such models.
     """
 
     def __init__(
@@ -58,10 +61,11 @@ class GraphView:
         k: int = 10,
         found: KernelHalf | None = None,
         reads_labels: bool = True,
+        row_features: RowFeatures | None = None,
     ) -> None:
         self.prepared, self.labels, self.tendency = prepared, labels, tendency
         self.spread, self.kind, self.k = spread, kind, k
-        self._found, self.reads_labels = found, reads_labels
+        self._found, self.reads_labels, self.row_features = found, reads_labels, row_features
 
     @property
     def graph(self) -> Graph:
@@ -80,6 +84,16 @@ class GraphView:
             descriptions = Descriptions(self.graph, self.spread.basis)
             self._found = spread_over(self.spread, descriptions, self.kind, self.k)
         return self._found
+
+    @property
+    def has_half(self) -> bool:
+        """Whether there is a missing half, computed or not."""
+        return self._found is not None or self.spread is not None
+
+    @cached_property
+    def rows(self) -> RowInputs:
+        """The inputs of models over rows."""
+        return RowInputs(self)
 
     @cached_property
     def halves(self) -> BothHalves:

@@ -1,0 +1,141 @@
+"""Supervised training over precomputed rows: mini-batches of training rows, validation in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from otherhalf.graph import Graph
+from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.training.checkpoint import History
+from otherhalf.training.loop import SILENT, Monitor, TrainingSettings, train
+from otherhalf.training.metrics import metric_named
+from otherhalf.training.supervised import Supervision
+
+BATCH = 4096
+"""Most rows of a step."""
+
+LEAST_STEPS = 16
+"""Steps of an epoch at least: with fewer rows, batches are smaller."""
+
+BLOCK = 1 << 16
+"""Rows of a block of predictions."""
+
+RowsOf = Callable[[IntArray], Any]
+"""Returns what a module is called with for these nodes, which are sorted."""
+
+
+class ShuffledBatches(Sequence[Tensor]):
+    """Positions 0 … n − 1 in batches that torch's generator draws anew for every epoch; sorted in a batch."""
+
+    def __init__(self, count: int, size: int) -> None:
+        self.count, self.size = count, size
+
+    def __len__(self) -> int:
+        return -(-self.count // self.size)
+
+    @overload
+    def __getitem__(self, index: int) -> Tensor: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Tensor]: ...
+    def __getitem__(self, index: int | slice) -> Tensor | Sequence[Tensor]:
+        return list(self)[index]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        order = torch.randperm(self.count)
+        # Equal batches: a last one of a few rows would weigh as much as the others.
+        return (part.sort().values for part in torch.tensor_split(order, len(self)))
+
+
+def batch_size(rows: int) -> int:
+    """Return the rows of a step."""
+    return max(1, min(BATCH, -(-rows // LEAST_STEPS)))
+
+
+def fit_rows(
+    module: nn.Module,
+    rows_of: RowsOf,
+    graph: Graph,
+    settings: TrainingSettings,
+    supervision: Supervision,
+    stage: str = "classifier",
+) -> History:
+    """Train a classifier of rows by cross-entropy; keep the weights that are best on validation rows.
+
+    Args:
+        module: The classifier, called with what ``rows_of`` returns.
+        rows_of: Reads the rows of nodes.
+        graph: The graph; only the labels of train and val nodes are read.
+        settings: Learning rate, decay, number of passes over the training rows, and patience.
+        supervision: Split, metric, monitor and weights of the classes.
+        stage: Name of this training among the stages of a fit.
+    """
+    split = supervision.split
+    val_codes = np.array(graph.y[split.val])
+    val_labels = torch.from_numpy(val_codes)
+    quality = metric_named(supervision.metric).quality_of_logits
+    weight = _as_tensor(supervision.class_weights)
+
+    def score() -> tuple[float, float]:
+        logits = logits_of(module, rows_of, np.array(split.val))
+        return quality(logits.numpy(), val_codes), -float(
+            F.cross_entropy(logits, val_labels, weight=weight)
+        )
+
+    batches = ShuffledBatches(len(split.train), batch_size(len(split.train)))
+    loss = _loss(module, rows_of, graph, np.array(split.train), weight)
+    return train(module, loss, batches, score, settings, stage=stage, monitor=supervision.monitor)
+
+
+def fit_rows_epochs(
+    module: nn.Module,
+    rows_of: RowsOf,
+    graph: Graph,
+    settings: TrainingSettings,
+    nodes: IntArray,
+    stage: str = "classifier",
+    monitor: Monitor = SILENT,
+    class_weights: FloatArray | None = None,
+) -> History:
+    """Train a classifier of rows on these nodes for all epochs of the settings; nothing is selected."""
+    loss = _loss(module, rows_of, graph, np.array(nodes), _as_tensor(class_weights))
+    batches = ShuffledBatches(len(nodes), batch_size(len(nodes)))
+    return train(
+        module, loss, batches, lambda: (0.0,), settings, stage=stage, monitor=monitor, keep_last=True
+    )
+
+
+def logits_of(module: nn.Module, rows_of: RowsOf, nodes: IntArray) -> Tensor:
+    """Return the logits of these nodes, in evaluation mode, block by block."""
+    module.eval()
+    with torch.no_grad():
+        parts = [module(rows_of(nodes[top : top + BLOCK])) for top in range(0, len(nodes), BLOCK)]
+    return torch.cat(parts) if parts else module(rows_of(nodes)).detach()
+
+
+def row_probabilities(module: nn.Module, rows_of: RowsOf, nodes: IntArray) -> FloatArray:
+    """Return the class probabilities of these nodes."""
+    probabilities: FloatArray = torch.softmax(logits_of(module, rows_of, nodes), dim=1).numpy()
+    return probabilities
+
+
+def _loss(
+    module: nn.Module, rows_of: RowsOf, graph: Graph, nodes: IntArray, weight: Tensor | None
+) -> Callable[[Tensor], Tensor]:
+    # A copy of the labels of these nodes: the code below cannot read any other.
+    labels = torch.from_numpy(np.array(graph.y[nodes]))
+
+    def loss(positions: Tensor) -> Tensor:
+        logits = module(rows_of(nodes[positions.numpy()]))
+        return F.cross_entropy(logits, labels[positions], weight=weight)
+
+    return loss
+
+
+def _as_tensor(weights: FloatArray | None) -> Tensor | None:
+    return None if weights is None else torch.from_numpy(weights)
