@@ -17,6 +17,7 @@ from otherhalf.complement.kernel_half import (
     random_half,
 )
 from otherhalf.complement.missing_half import MissingHalf
+from otherhalf.estimators.by_rows import fit_row_members, goes_over_rows
 from otherhalf.estimators.members.base import Fitted, Member
 from otherhalf.estimators.members.boosted import fit_boosted, worth_boosting
 from otherhalf.estimators.members.complemented import ComplementedMember, fit_complemented
@@ -29,6 +30,7 @@ from otherhalf.estimators.members.plain import (
 )
 from otherhalf.estimators.members.propagation import fit_propagation
 from otherhalf.estimators.members.replicas import Plan
+from otherhalf.estimators.members.row_features import RowFeatures
 from otherhalf.estimators.members.spread import fit_spread
 from otherhalf.estimators.members.trees import fit_trees
 from otherhalf.estimators.members.view import GraphView, TrainingLabels
@@ -78,6 +80,7 @@ class Ensemble:
     mixture: Mixture
     leaderboard: list[LeaderboardRow]
     reads_labels: bool = True
+    row_features: RowFeatures | None = None
 
     def probabilities(self, prepared: PreparedGraph) -> FloatArray:
         """Return the blended ``[N, C]`` probabilities of a graph whose known nodes come first."""
@@ -103,6 +106,7 @@ class Ensemble:
                 k=k,
                 found=found,
                 reads_labels=self.reads_labels,
+                row_features=self.row_features,
             )
         view: GraphView = prepared.derived["view"]
         return view
@@ -138,6 +142,9 @@ def fit_ensemble(
     magnitudes = None
     if settings.ensemble.magnitudes:
         magnitudes = MagnitudeScaling.fit(prepared.scaling.apply(graph.x), graph.adjacency)
+    by_rows, row_features = goes_over_rows(graph.num_nodes, graph.num_edges, settings.ensemble), None
+    if by_rows:
+        row_features = RowFeatures.fit(graph, prepared.scaling, magnitudes, supervision.seed)
     view = GraphView(
         prepared.with_magnitudes(magnitudes),
         labels,
@@ -147,9 +154,11 @@ def fit_ensemble(
         k=settings.kernel.k,
         found=found,
         reads_labels=settings.ensemble.messages,
+        row_features=row_features,
     )
     prepared.derived["view"] = view
-    fitted = {each.member.name: each for each in _fit_members(view, settings, supervision)}
+    fit_members = fit_row_members if by_rows else _fit_members
+    fitted = {each.member.name: each for each in fit_members(view, settings, supervision)}
     mixture = _mixture(fitted, graph.y, supervision)
     ensemble = Ensemble(
         labels,
@@ -161,6 +170,7 @@ def fit_ensemble(
         mixture,
         _leaderboard(fitted, mixture, graph.y, supervision),
         settings.ensemble.messages,
+        row_features,
     )
     if settings.ensemble.refit:
         ensemble = _fitted_again(ensemble, fitted, prepared, settings, supervision)

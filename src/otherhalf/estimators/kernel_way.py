@@ -18,8 +18,10 @@ from otherhalf.estimators.ensemble import Ensemble, LeaderboardRow, fit_ensemble
 from otherhalf.estimators.members.base import Member
 from otherhalf.estimators.members.boosted import BoostedTreesMember
 from otherhalf.estimators.members.complemented import ComplementedMember
+from otherhalf.estimators.members.over_rows import PlainRowsMember, RowsMember
 from otherhalf.estimators.members.plain import PlainMember, stage_name
 from otherhalf.estimators.members.propagation import PropagationMember
+from otherhalf.estimators.members.row_features import RowFeatures
 from otherhalf.estimators.members.spread import SpreadMember
 from otherhalf.estimators.members.trees import TreesMember
 from otherhalf.estimators.members.view import TrainingLabels
@@ -43,9 +45,15 @@ MEMBERS: dict[str, type[Member]] = {
         BoostedTreesMember,
         ComplementedMember,
         PlainMember,
+        RowsMember,
+        PlainRowsMember,
     )
 }
 """Every kind of member. A new one is one file with its class, an entry here, and its fit in the ensemble."""
+
+
+EDGES_ONLY = (PlainMember, PlainRowsMember)
+"""Members that see the given edges and no found half."""
 
 
 class KernelWay(Way):
@@ -64,7 +72,7 @@ class KernelWay(Way):
         """Weight of the plain models."""
         members = self.ensemble.members
         weights = self.ensemble.mixture.weights.items()
-        return float(sum(weight for name, weight in weights if isinstance(members[name], PlainMember)))
+        return float(sum(weight for name, weight in weights if isinstance(members[name], EDGES_ONLY)))
 
     def leaderboard(self) -> list[LeaderboardRow]:
         """Return the members, heaviest first."""
@@ -73,7 +81,7 @@ class KernelWay(Way):
     def coefficients(self) -> list[tuple[float, ...]]:
         """Return α, β, γ, δ of every layer of the classifier over both halves; empty without it."""
         member = self.ensemble.members.get(ComplementedMember.name)
-        return member.coefficients() if isinstance(member, ComplementedMember) else []
+        return member.coefficients() if isinstance(member, ComplementedMember | RowsMember) else []
 
     def probabilities(self, prepared: PreparedGraph) -> FloatArray:
         """Return the blended probabilities."""
@@ -98,6 +106,8 @@ class KernelWay(Way):
         tensors = {"labels/nodes": _int32(labels.nodes), "labels/codes": _int32(labels.codes)}
         if ensemble.magnitudes is not None:
             tensors |= ensemble.magnitudes.tensors()
+        if ensemble.row_features is not None:
+            tensors |= ensemble.row_features.tensors()
         if (half := ensemble.half) is not None:
             tensors["half/pairs"] = _int32(half.pairs)
             if half.weights is not None:
@@ -124,6 +134,7 @@ class KernelWay(Way):
             "mixture": vars(ensemble.mixture),
             "tendency": ensemble.tendency,
             "reads_labels": ensemble.reads_labels,
+            **({} if ensemble.row_features is None else {"over_rows": True}),
             "spread": None
             if spread is None
             else {
@@ -161,6 +172,7 @@ class KernelWay(Way):
         if tendency not in ("homophily", "heterophily") or not isinstance(reads_labels, bool):
             raise ValueError("its tendency is unknown, or it does not say whether labels are read")
         mixture = typed(Mixture, description["mixture"])
+        over_rows = description.get("over_rows", False)
         if not mixture.weights or not mixture.weights.keys() <= members.keys() & mixture.temperatures.keys():
             raise ValueError("its mixture names members that it does not have")
         return cls(
@@ -174,6 +186,7 @@ class KernelWay(Way):
                 mixture,
                 [typed(LeaderboardRow, row) for row in description["leaderboard"]],
                 reads_labels,
+                RowFeatures.from_tensors(scaling, magnitudes, tensors) if over_rows else None,
             )
         )
 

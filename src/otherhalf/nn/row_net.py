@@ -48,7 +48,7 @@ class _Combination(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, strengths: Tensor, signs: tuple[float, ...], *terms: Tensor) -> Tensor:
         factors = [sign * strength for sign, strength in zip(signs, strengths.tolist(), strict=True)]
-        total = factors[0] * terms[0]
+        total: Tensor = factors[0] * terms[0]
         for factor, term in zip(factors[1:], terms[1:], strict=True):
             total.add_(term, alpha=factor)
         ctx.signs, ctx.dtype = signs, strengths.dtype

@@ -34,10 +34,10 @@ class ShuffledBatches(Sequence[Tensor]):
     """Positions 0 … n − 1 in batches that torch's generator draws anew for every epoch; sorted in a batch."""
 
     def __init__(self, count: int, size: int) -> None:
-        self.count, self.size = count, size
+        self.rows, self.size = count, size
 
     def __len__(self) -> int:
-        return -(-self.count // self.size)
+        return -(-self.rows // self.size)
 
     @overload
     def __getitem__(self, index: int) -> Tensor: ...
@@ -47,7 +47,7 @@ class ShuffledBatches(Sequence[Tensor]):
         return list(self)[index]
 
     def __iter__(self) -> Iterator[Tensor]:
-        order = torch.randperm(self.count)
+        order = torch.randperm(self.rows)
         # Equal batches: a last one of a few rows would weigh as much as the others.
         return (part.sort().values for part in torch.tensor_split(order, len(self)))
 
@@ -83,9 +83,7 @@ def fit_rows(
 
     def score() -> tuple[float, float]:
         logits = logits_of(module, rows_of, np.array(split.val))
-        return quality(logits.numpy(), val_codes), -float(
-            F.cross_entropy(logits, val_labels, weight=weight)
-        )
+        return quality(logits.numpy(), val_codes), -float(F.cross_entropy(logits, val_labels, weight=weight))
 
     batches = ShuffledBatches(len(split.train), batch_size(len(split.train)))
     loss = _loss(module, rows_of, graph, np.array(split.train), weight)

@@ -52,9 +52,7 @@ class RowsMember(Member):
 
     def probabilities_of(self, view: GraphView, nodes: IntArray) -> FloatArray:
         """Return the probabilities of a few nodes, from their neighbourhoods."""
-        return row_probabilities(
-            self.module, lambda few: view.rows.few(few, convolves=self.convolves), nodes
-        )
+        return row_probabilities(self.module, lambda few: view.rows.few(few, convolves=self.convolves), nodes)
 
     def _reader(self, rows: RowInputs) -> Any:
         return lambda nodes: rows.batch(nodes, convolves=self.convolves)

@@ -1,4 +1,4 @@
-"""The features that rows are propagated of: scaled, dense, and projected where there are many sparse columns."""
+"""Features that rows are propagated of: scaled, dense, and projected where there are many columns."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class RowFeatures:
             # A sparse product sums every row in the same order, whatever other rows there are.
             dense = np.asarray(sp.csr_matrix(x) @ self.projection, dtype=np.float32)
         else:
-            dense = np.asarray(x.toarray() if sp.issparse(x) else x, dtype=np.float32)
+            dense = np.asarray(x if isinstance(x, np.ndarray) else x.toarray(), dtype=np.float32)
         if self.magnitudes is not None:
             dense = np.hstack([dense, self.magnitudes.columns(x, adjacency)])
         return np.ascontiguousarray(dense, dtype=np.float32)

@@ -81,7 +81,8 @@ class RowInputs:
         self.alone = next((n for n, parts in self.operators.sides.items() if parts == ("given",)), None)
         self.hops = hop_names(directed=view.graph.directed)
         self._blocks: dict[str, RowBlocks] = {}
-        self._folder, self._dtype = folder, np.dtype(np.float32)
+        self._folder = folder
+        self._dtype: np.dtype[np.float16] | np.dtype[np.float32] = np.dtype(np.float32)
         size = view.graph.num_nodes * self.columns * 4
         if size > most_in_memory:
             self._dtype = np.dtype(np.float16)
@@ -96,7 +97,9 @@ class RowInputs:
 
     def _named(self, name: str) -> str:
         """Return the name of an input that is the same as another one."""
-        return {"homophilic": "o", "heterophilic": "t"}[self.alone] if name == "given1" and self.alone else name
+        return (
+            {"homophilic": "o", "heterophilic": "t"}[self.alone] if name == "given1" and self.alone else name
+        )
 
     def hops_of(self, *, convolves: bool) -> tuple[str, ...]:
         """Return the further hops: without those that are terms of the convolution, if it is read too."""
@@ -106,7 +109,9 @@ class RowInputs:
     def has_scores(self) -> bool:
         """Whether the missing half has spread scores."""
         view = self.view
-        return view.spread is not None or (view.has_half and view.found is not None and view.found.scores is not None)
+        return view.spread is not None or (
+            view.has_half and view.found is not None and view.found.scores is not None
+        )
 
     @property
     def columns(self) -> int:
@@ -182,7 +187,7 @@ class RowInputs:
         return self.features.of(self.view.graph, nodes)
 
     def _few_scores(self, nodes: IntArray) -> FloatArray:
-        raise NotImplementedError
+        return self._scores()[nodes]
 
     def _few_messages(self, nodes: IntArray) -> FloatArray:
         return np.hstack([self._few_message(walk, nodes) for walk in self.operators.walks])
@@ -223,5 +228,6 @@ class RowInputs:
 
     def _scores(self) -> FloatArray:
         found = self.view.found
-        assert found is not None and found.scores is not None
+        if found is None or found.scores is None:
+            raise ValueError("the missing half has no scores")
         return found.scores

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from otherhalf.estimators.forest import Forest
-from otherhalf.estimators.forest_fit import fit_extra_trees
+from otherhalf.estimators.forest_fit import TREES, fit_extra_trees
 from otherhalf.estimators.graph_table import GraphTable
 from otherhalf.estimators.members.base import Fitted, Member
 from otherhalf.estimators.members.view import GraphView
@@ -23,8 +24,8 @@ class TreesMember(Member):
 
     kind = name = "trees"
 
-    def __init__(self, table: GraphTable, forest: Forest) -> None:
-        self.table, self.forest = table, forest
+    def __init__(self, table: GraphTable, forest: Forest, most: int | None = None) -> None:
+        self.table, self.forest, self.most = table, forest, most
 
     def rows(self, view: GraphView) -> FloatArray:
         """Return the table of a graph."""
@@ -35,8 +36,9 @@ class TreesMember(Member):
         return self.forest.probabilities(self.rows(view))
 
     def again(self, view: GraphView, supervision: Supervision, histories: list[History]) -> TreesMember:
-        """Return new trees over the same table."""
-        return _fitted(self.table, table_rows(self.table, view), view, supervision)[0]
+        """Return as many new trees over the same table, fitted to as many rows at most."""
+        rows = table_rows(self.table, view)
+        return _fitted(self.table, rows, view, supervision, self.most, len(self.forest.roots))[0]
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the arrays of the table and of the trees."""
@@ -50,27 +52,45 @@ class TreesMember(Member):
         return cls(GraphTable.from_tensors(tensors), Forest.from_tensors(tensors))
 
 
-def fit_trees(view: GraphView, supervision: Supervision) -> Fitted:
-    """Fit the trees; training nodes are judged out of bag."""
+def fit_trees(
+    view: GraphView, supervision: Supervision, *, most: int | None = None, trees: int = TREES
+) -> Fitted:
+    """Fit the trees; training nodes are judged out of bag.
+
+    Args:
+        view: The fitted graph.
+        supervision: Seed and weights of the classes.
+        most: Most training nodes to fit to; with more, a sample, and then training nodes are not judged.
+        trees: Number of trees.
+    """
     started = time.perf_counter()
     table = GraphTable.fit(view.graph, supervision.seed)
     rows = table_rows(table, view)
-    member, unseen = _fitted(table, rows, view, supervision)
+    member, unseen = _fitted(table, rows, view, supervision, most, trees)
     return Fitted(member, member.forest.probabilities(rows), unseen, time.perf_counter() - started, {})
 
 
 def _fitted(
-    table: GraphTable, rows: FloatArray, view: GraphView, supervision: Supervision
-) -> tuple[TreesMember, FloatArray]:
-    labels = view.labels
+    table: GraphTable,
+    rows: FloatArray,
+    view: GraphView,
+    supervision: Supervision,
+    most: int | None,
+    trees: int,
+) -> tuple[TreesMember, FloatArray | None]:
+    labels, chosen = view.labels, np.arange(len(view.labels.nodes))
+    if most is not None and len(chosen) > most:
+        draw = np.random.default_rng(supervision.seed)
+        chosen = np.sort(draw.choice(chosen, most, replace=False))
     forest, unseen = fit_extra_trees(
-        rows[labels.nodes],
-        labels.codes,
+        rows[labels.nodes[chosen]],
+        labels.codes[chosen],
         labels.classes,
         supervision.seed,
+        trees=trees,
         class_weights=supervision.class_weights,
     )
-    return TreesMember(table, forest), unseen
+    return TreesMember(table, forest, most), unseen if len(chosen) == len(labels.nodes) else None
 
 
 def table_rows(table: GraphTable, view: GraphView) -> FloatArray:

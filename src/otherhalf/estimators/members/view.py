@@ -90,6 +90,13 @@ class GraphView:
         """Whether there is a missing half, computed or not."""
         return self._found is not None or self.spread is not None
 
+    def half_rows(self, kind: str, nodes: IntArray) -> sp.csr_matrix:
+        """Return the rows of a few nodes of one kind of the missing half."""
+        found = self.found
+        if found is None:
+            raise ValueError("this graph has no missing half")
+        return found.half.part(kind).matrix[nodes]
+
     @cached_property
     def rows(self) -> RowInputs:
         """The inputs of models over rows."""
