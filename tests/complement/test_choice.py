@@ -12,8 +12,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from otherhalf.complement import choice as module
+from otherhalf.complement.basis import Basis
 from otherhalf.complement.choice import LEAST_RIDGE, LEAST_WEIGHT, PRIOR, KernelLearner, choose_kernels
-from otherhalf.complement.descriptions import Basis, Descriptions
+from otherhalf.complement.descriptions import Descriptions
 from otherhalf.complement.kernels import Kernel, mixture_block
 from otherhalf.complement.settings import KernelSettings
 from otherhalf.data.splits import split

@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otherhalf.complement import descriptions as module
-from otherhalf.complement.descriptions import DESCRIPTIONS, MAGNITUDE_WORDS, Basis, Descriptions
-from otherhalf.complement.walks import walk_rows
+from otherhalf.complement import smoothing
+from otherhalf.complement.basis import Basis
+from otherhalf.complement.descriptions import DESCRIPTIONS, MAGNITUDE_WORDS, Descriptions
+from otherhalf.complement.walks import walk_parts
 from otherhalf.graph import Graph
 from otherhalf.nn.inputs import Scaling
 from otherhalf.nn.magnitudes import MAGNITUDES
@@ -44,39 +46,6 @@ def dense(rows) -> np.ndarray:
 def rarity(counts) -> np.ndarray:
     """log((N + 1) / (n + 1)) with N = 5 nodes."""
     return np.log(6 / (np.asarray(counts) + 1))
-
-
-# ---------------------------------------------------------------------- what is learned from the fitted graph
-
-
-def test_rarities_by_hand():
-    basis = Basis.of(graph_of(), Scaling("none"))
-    assert basis.num_known == 5
-    np.testing.assert_allclose(basis.feature_rarity, rarity([4, 2, 1]), rtol=1e-6)
-    np.testing.assert_allclose(basis.node_rarity, [rarity([2, 2, 3, 1, 0])], rtol=1e-6)
-
-
-def test_rarities_of_a_directed_graph_by_hand():
-    basis = Basis.of(graph_of(directed=True), Scaling("none"))
-    # As a target a node is as rare as it has few edges into it, as a source as it has few out of it.
-    expected = [rarity([2, 2, 3, 1, 0]), rarity([0, 1, 3, 0, 0]), rarity([2, 1, 0, 1, 0])]
-    np.testing.assert_allclose(basis.node_rarity, expected, rtol=1e-6)
-
-
-def test_dense_features_have_no_rarity():
-    assert Basis.of(graph_of(sparse=False), Scaling("none")).feature_rarity.shape == (0,)
-
-
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("sparse", [False, True])
-def test_the_basis_comes_back_from_its_tensors(sparse, directed):
-    basis = Basis.of(graph_of(sparse=sparse, directed=directed), Scaling("row"))
-    tensors = {"another": None, **basis.tensors()}
-    again = Basis.from_tensors(5, Scaling("row"), tensors)
-    assert (again.num_known, again.scaling) == (5, Scaling("row"))
-    for name in ("feature_rarity", "node_rarity"):
-        np.testing.assert_array_equal(getattr(again, name), getattr(basis, name))
-        assert getattr(again, name).dtype == np.float32
 
 
 # ---------------------------------------------------------------------- every description
@@ -188,7 +157,7 @@ def test_equal_features_have_no_contrast():
     # 0.1 · 7 / 7 is not 0.1 in single precision: the rounding was once made a unit row.
     edges = np.array([[0] * 7, range(1, 8)])
     graph = graph_of(x=np.full((8, 3), 0.1, dtype=np.float32), edges=edges, sparse=False)
-    assert described(graph).neighbour_mean()[0].tolist() != graph.x[0].tolist()
+    assert described(graph).neighbour_mean(np.arange(8))[0].tolist() != graph.x[0].tolist()
     assert not described(graph).rows("contrast").any()
 
 
@@ -221,26 +190,25 @@ def test_each_description_is_computed_once(monkeypatch):
     made = []
     real = DESCRIPTIONS["contrast"]
     monkeypatch.setitem(
-        DESCRIPTIONS, "contrast", replace(real, make=lambda d: made.append(1) or real.make(d))
+        DESCRIPTIONS, "contrast", replace(real, make=lambda d, nodes: made.append(1) or real.make(d, nodes))
     )
     descriptions = described(graph_of())
     assert descriptions.rows("contrast") is descriptions.rows("contrast")
     assert made == [1]
 
 
-def test_forgotten_descriptions_are_computed_again_and_the_same(monkeypatch):
-    descriptions = described(graph_of())
-    before = {name: descriptions.rows(name) for name in descriptions.names}
-    descriptions.forget(["pagerank", "features"])
+def test_only_the_wanted_walks_are_walked(monkeypatch):
     walked = []
-    monkeypatch.setattr(module, "walk_rows", lambda a, **how: walked.append(1) or walk_rows(a, **how))
-    assert descriptions.rows("pagerank") is before["pagerank"]
-    assert descriptions.rows("features") is before["features"]
-    assert walked == []
-    for name in descriptions.names:
-        np.testing.assert_array_equal(dense(descriptions.rows(name)), dense(before[name]))
-    assert descriptions.rows("two_steps") is not before["two_steps"]
-    assert walked == [1]
+    monkeypatch.setattr(
+        module, "walk_parts", lambda a, names, **how: walked.append(names) or walk_parts(a, names, **how)
+    )
+    graph = graph_of()
+    basis, every = Basis.of(graph, Scaling("none")), described(graph)
+    some = Descriptions(graph, basis, names=["pagerank", "two_steps", "smoothed_4"])
+    for name in some.names:
+        np.testing.assert_array_equal(dense(some.rows(name)), dense(every.rows(name)))
+    # The one that wants some walks for these together, and for another one when it is asked for.
+    assert walked == [["two_steps", "pagerank"], ["two_steps", "four_steps", "pagerank"], ["four_steps"]]
 
 
 # ---------------------------------------------------------------------- many features
@@ -318,14 +286,75 @@ def test_features_that_are_all_the_same_describe_nothing(x):
     assert "rare_features" in names(sp.csr_matrix(changed))
 
 
+def random_graph(seed: int, nodes: int, *, sparse: bool, directed: bool, degree: float = 1.0) -> Graph:
+    """Some nodes have no edge, some no feature."""
+    rng = np.random.default_rng(seed)
+    x = (rng.random((nodes, 5)) * (rng.random((nodes, 5)) < 0.4)).astype(np.float32)
+    return graph_of(
+        x=x, edges=rng.integers(0, nodes, (2, int(degree * nodes))), sparse=sparse, directed=directed
+    )
+
+
+def same_rows(found, expected) -> None:
+    assert sp.issparse(found) == sp.issparse(expected)
+    np.testing.assert_array_equal(dense(found), dense(expected))
+
+
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_rows_of_nodes_that_are_asked_for_are_those_of_all(sparse, directed):
-    graph = graph_of(sparse=sparse, directed=directed)
-    basis = Basis.of(graph, Scaling("none"))
-    every, some = Descriptions(graph, basis), Descriptions(graph, basis, np.array([3, 0]))
+@pytest.mark.parametrize("reach", [0.0, 1.0], ids=["all are smoothed", "those around are smoothed"])
+def test_rows_of_nodes_that_are_asked_for_are_those_of_all(sparse, directed, reach, monkeypatch):
+    monkeypatch.setattr(module, "SMALL", 0)
+    monkeypatch.setattr(smoothing, "MOST_AROUND", reach)
+    graph = random_graph(0, 50, sparse=sparse, directed=directed)
+    basis, asked = Basis.of(graph, Scaling.fit(graph.x, "auto")), np.array([30, 4, 17, 4])
+    every, some = Descriptions(graph, basis), Descriptions(graph, basis, asked)
     assert every.names == some.names
     for name in every.names:
-        np.testing.assert_array_equal(dense(some.rows(name))[[0, 3]], dense(every.rows(name))[[0, 3]])
-    assert not dense(some.rows("two_steps"))[[1, 2, 4]].any()
-    assert not dense(some.rows("neighbours"))[[1, 2, 4]].any()
+        expected = every.rows(name)
+        same_rows(every.rows(name, asked), expected[asked])
+        same_rows(some.rows(name, asked), expected[asked])
+        same_rows(some.rows(name), expected[[4, 17, 30]])
+        same_rows(every.only(asked).rows(name, asked[:1]), expected[asked[:1]])
+    for name in MAGNITUDES:
+        np.testing.assert_array_equal(every.magnitude(name, asked), every.magnitudes[name][asked])
+        np.testing.assert_array_equal(some.magnitude(name, asked), every.magnitudes[name][asked])
+
+
+def test_what_is_far_away_is_not_touched(monkeypatch):
+    monkeypatch.setattr(module, "SMALL", 0)
+    path = np.stack([np.arange(99), np.arange(1, 100)])
+    graph = graph_of(x=np.random.default_rng(0).random((100, 3)), edges=path, sparse=False)
+    basis, touched = Basis.of(graph, Scaling("none")), set()
+    scaled = Scaling.apply
+    some = Descriptions(graph, basis, np.array([50]))
+    known = {row.tobytes(): node for node, row in enumerate(graph.x)}
+    assert len(known) == 100
+
+    def seen(scaling, x):
+        touched.update(known[row.tobytes()] for row in x)
+        return scaled(scaling, x)
+
+    monkeypatch.setattr(Scaling, "apply", seen)
+    for name in ("features", "smoothed_1", "neighbours_features", "contrast"):
+        some.rows(name)
+    assert some.magnitude("features", np.array([50])).shape == (1,)
+    assert touched <= set(range(46, 55))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_large_graph_has_the_same_rows_in_blocks(sparse, monkeypatch):
+    graph = random_graph(1, 40, sparse=sparse, directed=True)
+    monkeypatch.setattr(module, "SMALL", 0)
+    every, nodes = described(graph), np.random.default_rng(0).permutation(40)
+    expected = {name: every.rows(name) for name in every.names}
+    monkeypatch.setattr(module, "KEPT_NODES", 0)
+    monkeypatch.setattr(module, "MAGNITUDES_AT_ONCE", 7)
+    large = described(graph)
+    for name in every.names:
+        for step in (1, 7, 40):
+            for top in range(0, 40, step):
+                part = nodes[top : top + step]
+                same_rows(large.rows(name, part), expected[name][part])
+    for name in MAGNITUDES:
+        np.testing.assert_array_equal(large.magnitudes[name], every.magnitudes[name])

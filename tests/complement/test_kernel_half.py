@@ -9,8 +9,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from otherhalf.complement import descriptions as descriptions_module
 from otherhalf.complement import search
-from otherhalf.complement.descriptions import Basis, Descriptions
+from otherhalf.complement.basis import Basis
+from otherhalf.complement.descriptions import Descriptions
 from otherhalf.complement.kernel_half import (
     TEMPERATURES,
     Spread,
@@ -227,6 +229,22 @@ def test_any_half_is_sound(seed, kind, k, train, exact):
     assert np.isfinite(found.scores).all()
 
 
+@pytest.mark.parametrize("chosen", [SETTINGS, LANDMARKS], ids=["exact", "landmarks"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("nodes", [[], [5], [17, 3, 29], list(range(N))[::-1]])
+def test_some_nodes_have_the_scores_and_pairs_that_they_have_among_all(kind, chosen, nodes, monkeypatch):
+    spread, nodes = fitted(chosen), np.array(nodes, dtype=np.int64)
+    for small in (N, 0):  # small graphs are described whole
+        monkeypatch.setattr(descriptions_module, "SMALL", small)
+        every = spread_over(spread, spread.descriptions(GRAPH), kind, 4)
+        some = spread_over(spread, spread.descriptions(GRAPH, nodes), kind, 4, nodes=nodes)
+        np.testing.assert_allclose(some.scores, every.scores[nodes], rtol=1e-4, atol=1e-5)
+        rows, expected = rows_of(some.half), rows_of(every.half)
+        assert (some.half.num_nodes, some.half.candidates) == (N, every.half.candidates)
+        for node in range(N):
+            assert rows[node] == (expected[node] if node in nodes else {})
+
+
 def test_blocks_change_nothing(monkeypatch):
     # Blocks of one row each; progress is reported after each of them.
     seen = []
@@ -260,8 +278,8 @@ def test_shares_of_tiny_similarities_still_add_up_to_one():
     # 1e-30 and 3e-30 were once divided by 1e-12.
     found = torch.tensor([[0, 1], [1, -1], [0, 1]])
     values = torch.tensor([[1e-30, 3e-30], [1e-44, float("nan")], [0.5, 0.0]])
-    pairs, weights = _pairs(np.array([7, 9]), found, values)
-    assert pairs.tolist() == [[0, 0, 1, 2], [7, 9, 9, 7]]
+    pairs, weights = _pairs(np.array([4, 5, 8]), np.array([7, 9]), found, values)
+    assert pairs.tolist() == [[4, 4, 5, 8], [7, 9, 9, 7]]
     np.testing.assert_allclose(weights, [0.25, 0.75, 1, 1], rtol=1e-6)
 
 

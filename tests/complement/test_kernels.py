@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otherhalf.complement import kernels as module
-from otherhalf.complement.descriptions import DESCRIPTIONS, Basis, Descriptions
-from otherhalf.complement.kernels import MENTIONED, Kernel, cosines, mixture_block, words_of
+from otherhalf.complement import search
+from otherhalf.complement.basis import Basis
+from otherhalf.complement.descriptions import DESCRIPTIONS, Descriptions
+from otherhalf.complement.kernels import MENTIONED, Kernel, Similarities, cosines, mixture_block, words_of
 from otherhalf.graph import Graph
 from otherhalf.nn.inputs import Scaling
 
@@ -53,7 +55,7 @@ def test_rows_and_columns_may_be_any_nodes_in_any_order():
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 3, 7])
 def test_sparse_rows_in_blocks_equal_dense_ones(monkeypatch, rows):
-    monkeypatch.setattr(module, "BLOCK_ROWS", 2)
+    monkeypatch.setattr(module, "TILE", 14)
     # One feature in a hundred: the rows stay sparse.
     x = sp.random(7, 300, density=0.01, format="csr", dtype=np.float32, random_state=0)
     descriptions = described(x, np.array([[0], [1]]))
@@ -72,7 +74,7 @@ def test_a_kernel_by_hand():
     # 0 and 2: cosine 0.8, sums of features 7 and 2, one neighbour each.
     # 0 and 1: cosine 0.6, sums 7 and 1, one neighbour and two.
     kernel = Kernel("features", weight=0.5, sharpness=3.0, features=0.25, neighbours=2.0)
-    found = kernel.block(described(), np.array([0]), np.array([0, 1, 2]))
+    found = mixture_block((kernel,), described(), np.array([0]), np.array([0, 1, 2]))
     by_features, by_neighbours = math.log(8 / 2) ** 2, math.log(2 / 3) ** 2
     expected = [
         0.5,
@@ -83,7 +85,7 @@ def test_a_kernel_by_hand():
 
 
 def test_a_zero_row_has_the_cosine_zero_with_itself_too():
-    found = Kernel("features", sharpness=2.0).block(described(), np.array([4]), ALL)
+    found = mixture_block((Kernel("features", sharpness=2.0),), described(), np.array([4]), ALL)
     np.testing.assert_allclose(found.numpy(), np.full((1, 5), math.exp(-2)), rtol=1e-6)
 
 
@@ -97,7 +99,7 @@ def test_a_kernel_is_symmetric_positive_definite_and_equal_to_the_formula(seed, 
     descriptions = random_descriptions(seed, 9)
     nodes = np.arange(9)
     sharpness, by_features, by_neighbours = factors
-    found = Kernel(name, 1.0, *factors).block(descriptions, nodes, nodes).numpy()
+    found = mixture_block((Kernel(name, 1.0, *factors),), descriptions, nodes, nodes).numpy()
     rows = descriptions.rows(name)
     rows = (rows.toarray() if sp.issparse(rows) else rows).astype(np.float64)
     m, d = (descriptions.magnitudes[each].astype(np.float64) for each in ("features", "neighbours"))
@@ -119,12 +121,43 @@ def test_a_mixture_is_the_sum_of_its_weighted_kernels():
         Kernel("contrast", 0.2, 1.0, 0, 2.0),
     ]
     rows, columns = np.array([1, 4]), np.array([0, 4, 8])
-    expected = sum(each.block(descriptions, rows, columns) for each in kernels)
+    expected = sum(mixture_block((each,), descriptions, rows, columns) for each in kernels)
     torch.testing.assert_close(mixture_block(kernels, descriptions, rows, columns), expected)
-    torch.testing.assert_close(
-        mixture_block(kernels[:1], descriptions, rows, columns),
-        kernels[0].block(descriptions, rows, columns),
-    )
+
+
+@pytest.mark.parametrize("tile", [(1, 1), (7, 3), (64, 1024)])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_tiles_and_blocks_of_any_size_give_the_same_bits(tile, sparse, monkeypatch):
+    rng = np.random.default_rng(0)
+    x = rng.random((60, 40)) * (rng.random((60, 40)) < 0.5)
+    graph = Graph(edges=rng.integers(0, 60, (2, 90)), x=sp.csr_matrix(x) if sparse else x)
+    monkeypatch.setattr(search, "DENSE_SHARE", 2.0 if sparse else 0.0)
+    descriptions = Descriptions(graph, Basis.of(graph, Scaling("none")))
+    kernels = [Kernel(name, 0.5, 3.0, 0.3, 0.2) for name in ("features", "smoothed_1", "two_steps")]
+    nodes, columns = rng.permutation(60), rng.permutation(60)[:50]
+    whole = mixture_block(kernels, descriptions, nodes, columns)
+    monkeypatch.setattr(module, "TILE", tile[0])
+    monkeypatch.setattr(module, "TILE_COLUMNS", tile[1])
+    fixed = Similarities(kernels, descriptions, columns)
+    for step in (1, 7, 60):
+        parts = [fixed.block(nodes[top : top + step]) for top in range(0, 60, step)]
+        assert torch.equal(torch.cat(parts), whole)
+
+
+def test_a_block_of_no_nodes_is_empty():
+    descriptions = random_descriptions(0, 9)
+    nothing, nodes = np.empty(0, dtype=np.int64), np.arange(9)
+    assert mixture_block((Kernel("contrast"),), descriptions, nothing, nodes).shape == (0, 9)
+    assert mixture_block((Kernel("contrast"),), descriptions, nodes, nothing).shape == (9, 0)
+
+
+def test_a_block_goes_where_it_is_wanted():
+    descriptions, nodes = random_descriptions(0, 9), np.arange(9)
+    kernels = (Kernel("contrast", 0.5), Kernel("two_steps", 0.5))
+    out = torch.full((9, 9), 7.0)
+    fixed = Similarities(kernels, descriptions, nodes)
+    assert fixed.block(nodes, out) is out
+    assert torch.equal(out, fixed.block(nodes))
 
 
 def test_a_block_leaves_the_descriptions_as_they_were():

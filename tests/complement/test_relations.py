@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from otherhalf.complement.descriptions import Basis, Descriptions, words_of_description
+from otherhalf.complement.basis import Basis
+from otherhalf.complement.descriptions import Descriptions, words_of_description
 from otherhalf.complement.relations import KINDS, names_by_relation
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.graph import Graph

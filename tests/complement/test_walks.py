@@ -7,7 +7,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from otherhalf.complement.walks import RESTART, STEPS, Walks, walk_rows
+from otherhalf.complement import walks as module
+from otherhalf.complement.walks import ENDS, RESTART, STEPS, walk_rows
 from otherhalf.nn.ops import compiled
 from otherhalf.nn.ops.sparse import with_loops
 
@@ -34,9 +35,9 @@ def pagerank(s: np.ndarray) -> np.ndarray:
     return RESTART * np.sum(terms, axis=0)
 
 
-def assert_same(one: Walks, two: Walks) -> None:
+def assert_same(one: dict, two: dict) -> None:
     for name in ("two_steps", "four_steps", "pagerank"):
-        first, second = getattr(one, name), getattr(two, name)
+        first, second = one[name], two[name]
         for part in ("data", "indices", "indptr"):
             np.testing.assert_array_equal(getattr(first, part), getattr(second, part))
 
@@ -55,22 +56,24 @@ def test_two_steps_on_a_path_by_hand():
         [1 / 6, next_to, ends, 0],
         [0, 0, 0, 1],
     ]
-    np.testing.assert_allclose(walks.two_steps.toarray(), expected, atol=1e-6)
+    np.testing.assert_allclose(walks["two_steps"].toarray(), expected, atol=1e-6)
 
 
 def test_an_isolated_node_stays_where_it_is():
     walks = walk_rows(PATH)
-    for matrix in (walks.two_steps, walks.four_steps):
+    for matrix in (walks["two_steps"], walks["four_steps"]):
         assert matrix[3].toarray().tolist() == [[0, 0, 0, 1]]
-    row = walks.pagerank[3].toarray().ravel()
+    row = walks["pagerank"][3].toarray().ravel()
     # All eleven terms stay: 0.15 · (1 + 0.85 + … + 0.85¹⁰) = 1 − 0.85¹¹.
     np.testing.assert_allclose(row, [0, 0, 0, 1 - 0.85**11], rtol=1e-6)
 
 
 def test_a_graph_without_edges():
     walks = walk_rows(sp.csr_matrix((3, 3), dtype=np.float32))
-    assert walks.two_steps.toarray().tolist() == walks.four_steps.toarray().tolist() == np.eye(3).tolist()
-    np.testing.assert_allclose(walks.pagerank.toarray(), np.eye(3) * (1 - 0.85**11), rtol=1e-6)
+    assert (
+        walks["two_steps"].toarray().tolist() == walks["four_steps"].toarray().tolist() == np.eye(3).tolist()
+    )
+    np.testing.assert_allclose(walks["pagerank"].toarray(), np.eye(3) * (1 - 0.85**11), rtol=1e-6)
 
 
 @settings(deadline=None, max_examples=40)
@@ -78,15 +81,15 @@ def test_a_graph_without_edges():
 def test_with_all_entries_kept_they_are_dense_powers(seed, nodes, density):
     adjacency = random_graph(seed, nodes, density)
     walks, s = walk_rows(adjacency, kept=nodes), step_matrix(adjacency)
-    np.testing.assert_allclose(walks.two_steps.toarray(), s @ s, atol=1e-6)
-    np.testing.assert_allclose(walks.four_steps.toarray(), np.linalg.matrix_power(s, 4), atol=1e-6)
-    np.testing.assert_allclose(walks.pagerank.toarray(), pagerank(s), atol=1e-6)
+    np.testing.assert_allclose(walks["two_steps"].toarray(), s @ s, atol=1e-6)
+    np.testing.assert_allclose(walks["four_steps"].toarray(), np.linalg.matrix_power(s, 4), atol=1e-6)
+    np.testing.assert_allclose(walks["pagerank"].toarray(), pagerank(s), atol=1e-6)
 
 
 def test_weights_of_edges_count():
     adjacency = sp.csr_matrix(np.array([[0, 2, 0], [2, 0, 0.5], [0, 0.5, 0]], dtype=np.float32))
     s = step_matrix(adjacency)
-    np.testing.assert_allclose(walk_rows(adjacency).two_steps.toarray(), s @ s, atol=1e-6)
+    np.testing.assert_allclose(walk_rows(adjacency)["two_steps"].toarray(), s @ s, atol=1e-6)
 
 
 def test_the_callers_matrix_stays_as_it_was():
@@ -136,14 +139,14 @@ def test_truncation_of_a_star_by_hand():
     # hub (1/2 + 1/5)/√10 = 0.221, each other leaf 1/10.
     star = sp.csr_matrix(np.array([[0, 1, 1, 1, 1], *[[1, 0, 0, 0, 0]] * 4], dtype=np.float32))
     walks = walk_rows(star, kept=2)
-    assert walks.two_steps.getnnz(axis=1).tolist() == [2] * 5
+    assert walks["two_steps"].getnnz(axis=1).tolist() == [2] * 5
     for leaf in range(1, 5):
-        row = walks.two_steps[leaf].toarray().ravel()
+        row = walks["two_steps"][leaf].toarray().ravel()
         assert set(np.flatnonzero(row)) == {0, leaf}
         np.testing.assert_allclose(row[[leaf, 0]], [0.35, 0.7 / np.sqrt(10)], rtol=1e-6)
     # From the hub: itself 1/5, and four leaves with the same 1/√10, of which the two reached first are kept:
     # 1 and 2. In step two the hub has 2 · 1/10 and each of these leaves 1/2 · 1/√10 = 0.158, leaf 1 first.
-    assert set(np.flatnonzero(walks.two_steps[0].toarray())) == {0, 1}
+    assert set(np.flatnonzero(walks["two_steps"][0].toarray())) == {0, 1}
 
 
 @settings(deadline=None, max_examples=25)
@@ -162,7 +165,9 @@ def test_truncation_keeps_the_largest_after_each_step(seed, nodes, density, kept
     adjacency = sp.csr_matrix((adjacency + adjacency.T).astype(np.float32))
     walks = walk_rows(adjacency, kept=kept)
     expected = literal_walks(adjacency, min(kept, nodes))
-    for matrix, dense in zip((walks.two_steps, walks.four_steps, walks.pagerank), expected, strict=True):
+    for matrix, dense in zip(
+        (walks["two_steps"], walks["four_steps"], walks["pagerank"]), expected, strict=True
+    ):
         np.testing.assert_allclose(matrix.toarray(), dense, rtol=2e-5, atol=1e-7)
         assert matrix.getnnz(axis=1).max() <= kept
 
@@ -173,9 +178,9 @@ def test_ties_go_to_the_nodes_reached_first():
     walks = walk_rows(ring, kept=2)
     # One step: 1/3 each, in the order of the columns. From node 3 the columns 2 and 3 are kept, not 4. Two
     # steps: 1 has 1/9, 2 and 3 have 2/9, 4 has 1/9.
-    assert np.flatnonzero(walks.two_steps[3].toarray()).tolist() == [2, 3]
+    assert np.flatnonzero(walks["two_steps"][3].toarray()).tolist() == [2, 3]
     # From node 0 the columns are 0, 1, 7: 0 and 1 are kept; then 0 and 1 again.
-    assert np.flatnonzero(walks.two_steps[0].toarray()).tolist() == [0, 1]
+    assert np.flatnonzero(walks["two_steps"][0].toarray()).tolist() == [0, 1]
     assert_same(walks, walk_rows(ring, kept=2))
 
 
@@ -201,15 +206,15 @@ def test_entries_that_are_too_small_for_single_precision():
     weak[np.arange(52), np.arange(52, 104)] = 1
     walks = walk_rows(sp.csr_matrix(weak + weak.T), kept=104)
     reached = [node for node in range(104) if node not in (51, 103)]
-    assert np.flatnonzero(walks.two_steps[0].toarray()).tolist() == reached
-    assert walks.two_steps[0].has_canonical_format
+    assert np.flatnonzero(walks["two_steps"][0].toarray()).tolist() == reached
+    assert walks["two_steps"][0].has_canonical_format
     back = [node for node in range(104) if node not in (0, 52)]
-    assert np.flatnonzero(walks.pagerank[51].toarray()).tolist() == back
+    assert np.flatnonzero(walks["pagerank"][51].toarray()).tolist() == back
 
 
 def test_columns_are_sorted_and_no_zero_is_stored():
     walks = walk_rows(random_graph(1, 40, 0.15), kept=8)
-    for matrix in (walks.two_steps, walks.four_steps, walks.pagerank):
+    for matrix in (walks["two_steps"], walks["four_steps"], walks["pagerank"]):
         assert matrix.shape == (40, 40)
         assert matrix.dtype == np.float32
         assert (matrix.data > 0).all()
@@ -220,7 +225,22 @@ def test_columns_are_sorted_and_no_zero_is_stored():
 def test_walks_from_some_nodes_are_those_from_all(only):
     graph = random_graph(1, 40, 0.15)
     every, some = walk_rows(graph, kept=8), walk_rows(graph, kept=8, only=np.array(only, dtype=np.int64))
-    for name in ("two_steps", "four_steps", "pagerank"):
-        full, part = getattr(every, name).toarray(), getattr(some, name).toarray()
-        np.testing.assert_array_equal(part[only], full[only])
-        assert not np.delete(part, only, axis=0).any()
+    for name in ENDS:
+        np.testing.assert_array_equal(some[name].toarray(), every[name].toarray()[only])
+
+
+@pytest.mark.parametrize("starts", [1, 7, 39, 40])
+def test_blocks_change_nothing(starts, monkeypatch):
+    graph = random_graph(2, 40, 0.15)
+    whole = walk_rows(graph, kept=8)
+    monkeypatch.setattr(module, "STARTS", starts)
+    assert_same(whole, walk_rows(graph, kept=8))
+
+
+@pytest.mark.parametrize("names", [["two_steps"], ["four_steps"], ["pagerank"], ["pagerank", "two_steps"]])
+def test_rows_of_one_kind_are_those_of_all_kinds(names):
+    graph = random_graph(3, 30, 0.2)
+    every, some = walk_rows(graph, kept=6), walk_rows(graph, names, kept=6)
+    assert list(some) == names
+    for name in names:
+        np.testing.assert_array_equal(some[name].toarray(), every[name].toarray())

@@ -81,6 +81,7 @@ def choose_kernels(descriptions: Descriptions, settings: KernelSettings, supervi
     split, draw = supervision.split, np.random.default_rng(supervision.seed)
     few, some = _sample(split.train, FIRST_NODES, draw), _sample(split.train, settings.nodes, draw)
     val, monitor = _sample(split.val, VAL_NODES, draw), supervision.monitor
+    descriptions = descriptions.only(np.concatenate([few, some, val]))
     first = KernelLearner(descriptions, descriptions.names, few)
     first.learn(FIRST_STEPS, monitor)
     second = KernelLearner(descriptions, first.heaviest(KEPT_KERNELS), some)
@@ -112,7 +113,7 @@ class KernelLearner:
         near = [cosines(descriptions, name, nodes, nodes)[tuple(self.upper)] for name in names]
         self.distances = [[1 - each for each in near]]
         for name in MAGNITUDE_WORDS:
-            m = torch.from_numpy(descriptions.magnitudes[name][nodes])
+            m = torch.from_numpy(descriptions.magnitude(name, nodes))
             apart = (m[self.upper[0]] - m[self.upper[1]]).square_()
             self.distances.append([apart] * len(near))
         self.codes = torch.from_numpy(graph.y[nodes])

@@ -14,9 +14,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from otherhalf.complement.basis import Basis
 from otherhalf.complement.choice import choose_kernels
-from otherhalf.complement.descriptions import Basis, Descriptions
-from otherhalf.complement.kernels import Kernel, mixture_block, words_of
+from otherhalf.complement.descriptions import Descriptions
+from otherhalf.complement.kernels import Kernel, Similarities, mixture_block, words_of
 from otherhalf.complement.missing_half import MissingHalf
 from otherhalf.complement.ridge import Ridge, centred, fit_landmarks, fit_ridge
 from otherhalf.complement.search import top_k
@@ -60,10 +61,21 @@ class Spread:
         """Return the chosen kernel between nodes."""
         return mixture_block(self.kernels, descriptions, nodes, others)
 
-    def scores(self, raw: Tensor) -> FloatArray:
-        """Return S, made of ``[N, C]`` products with the dual: leave-one-out on training nodes; logits."""
+    def descriptions(self, graph: Graph, nodes: IntArray | None = None) -> Descriptions:
+        """Return the descriptions of a graph that :func:`spread_over` reads, of some nodes or of all."""
+        asked = None if nodes is None else np.concatenate([nodes, self.anchors, self.candidates])
+        return Descriptions(graph, self.basis, asked, [kernel.description for kernel in self.kernels])
+
+    def scores(self, raw: Tensor, nodes: IntArray) -> FloatArray:
+        """Return S of some nodes, made of ``[n, C]`` products with the dual.
+
+        They are leave-one-out on training nodes, and logits.
+        """
+        place = np.full(max(nodes.max(initial=-1), self.train.max(initial=-1)) + 1, -1)
+        place[self.train] = np.arange(len(self.train))
+        taught = place[nodes] >= 0
         scores = raw.clone()
-        scores[torch.from_numpy(self.train)] -= self.fitted.own
+        scores[torch.from_numpy(taught)] -= self.fitted.own[torch.from_numpy(place[nodes][taught])]
         scores -= scores.mean(dim=1, keepdim=True)
         return (self.temperature * scores).numpy()
 
@@ -90,9 +102,9 @@ def learn_kernel_half(
             the kernels, and with them the half, are chosen without.
     """
     times = [time.perf_counter()]
-    descriptions = Descriptions(graph, Basis.of(graph, scaling))
-    choice = choose_kernels(descriptions, settings, supervision)
-    descriptions.forget([kernel.description for kernel in choice.kernels])
+    basis = Basis.of(graph, scaling)
+    choice = choose_kernels(Descriptions(graph, basis), settings, supervision)
+    descriptions = Descriptions(graph, basis, names=[kernel.description for kernel in choice.kernels])
     give_back_freed_memory()  # the next stage needs other sizes: what this one freed would lie idle
     times.append(time.perf_counter())
     split, seed = supervision.split, supervision.seed
@@ -148,42 +160,61 @@ def fit_kernels(
 
 
 def spread_over(
-    spread: Spread, descriptions: Descriptions, kind: str, k: int, *, monitor: Monitor = SILENT
+    spread: Spread,
+    descriptions: Descriptions,
+    kind: str,
+    k: int,
+    *,
+    nodes: IntArray | None = None,
+    monitor: Monitor = SILENT,
 ) -> KernelHalf:
-    """Compute the scores of all nodes of a graph, and the half that joins them to labelled nodes.
+    """Compute the scores of nodes of a graph, and the half that joins them to labelled nodes.
 
     New nodes are treated like known ones: compared with the training nodes of the fit.
+
+    Args:
+        spread: The fitted spread.
+        descriptions: The graph (:meth:`Spread.descriptions`).
+        kind: Kind of the half.
+        k: Number of labelled nodes that each node is joined to.
+        nodes: The nodes in question, which have the same scores and pairs as among all; None for all nodes.
+            Row i of the scores is that of the i-th of them, and the half has their pairs alone.
+        monitor: Is given the progress.
     """
-    nodes, candidates = descriptions.graph.num_nodes, spread.candidates
-    raw = torch.empty(nodes, spread.fitted.dual.shape[1])
-    position = torch.full((nodes,), -1)
+    count, candidates = descriptions.graph.num_nodes, spread.candidates
+    asked = np.arange(count) if nodes is None else np.asarray(nodes)
+    raw = torch.empty(len(asked), spread.fitted.dual.shape[1])
+    position = torch.full((count,), -1)
     position[torch.from_numpy(candidates)] = torch.arange(len(candidates))
     largest = kind != "heterophily"
     opposite: list[tuple[Tensor, Tensor]] = []
+    to_anchors = Similarities(spread.kernels, descriptions, spread.anchors)
+    same = spread.anchors is candidates
+    to_candidates = to_anchors if same else Similarities(spread.kernels, descriptions, candidates)
 
     def similarities(queries: Tensor) -> Tensor:
         # The scores need the same block as the search, and the block is most of the cost.
-        rows = queries.numpy()
-        block = spread.similarities(descriptions, rows, spread.anchors)
+        rows = asked[queries.numpy()]
+        block = to_anchors.block(rows)
         raw[queries] = block @ spread.fitted.dual
-        if spread.anchors is not candidates:
-            block = spread.similarities(descriptions, rows, candidates)
-        own = position[queries]
+        if not same:
+            block = to_candidates.block(rows)
+        own = position[torch.from_numpy(rows)]
         block[torch.arange(len(own))[own >= 0], own[own >= 0]] = float("nan")
         if kind == "both":
             opposite.append(_least(block, k))
-        monitor.report("spread", int(queries[-1]) + 1, nodes)
+        monitor.report("spread", int(queries[-1]) + 1, len(asked))
         return block
 
-    nearest, values = top_k(similarities, torch.arange(nodes), len(candidates), k, largest=largest)
+    nearest, values = top_k(similarities, torch.arange(len(asked)), len(candidates), k, largest=largest)
     found = [(nearest, values if largest else torch.full_like(values, -1.0))]
     if kind == "both":
-        least = torch.cat([each for each, _ in opposite])
+        least = torch.cat([each for each, _ in opposite]) if opposite else nearest
         found.append((least, torch.full(least.shape, -1.0)))
-    pairs, weights = zip(*(_pairs(candidates, *each) for each in found), strict=True)
+    pairs, weights = zip(*(_pairs(asked, candidates, *each) for each in found), strict=True)
     half = MissingHalf(
         np.concatenate(pairs, axis=1),
-        nodes,
+        count,
         kind,
         k,
         len(candidates),
@@ -191,7 +222,7 @@ def spread_over(
         method="kernel",
         words=words_of(spread.kernels, kind),
     )
-    return KernelHalf(spread.scores(raw), half)
+    return KernelHalf(spread.scores(raw, asked), half)
 
 
 def _least(block: Tensor, k: int) -> tuple[Tensor, Tensor]:
@@ -199,7 +230,9 @@ def _least(block: Tensor, k: int) -> tuple[Tensor, Tensor]:
     return top_k(lambda queries: block[queries], rows, block.shape[1], k, largest=False)
 
 
-def _pairs(candidates: IntArray, found: Tensor, values: Tensor) -> tuple[IntArray, FloatArray]:
+def _pairs(
+    nodes: IntArray, candidates: IntArray, found: Tensor, values: Tensor
+) -> tuple[IntArray, FloatArray]:
     """Return ``[2, P]`` pairs and their weights: shares of a node's similarity, negative for dissimilar ones.
 
     A similarity that is 0 in single precision joins nothing.
@@ -209,7 +242,7 @@ def _pairs(candidates: IntArray, found: Tensor, values: Tensor) -> tuple[IntArra
     values = torch.where(kept, values, 0.0).double()
     shares = (values / values.abs().sum(dim=1, keepdim=True).clamp_min(1e-300)).float()
     source = torch.arange(len(found))[:, None].expand_as(found)[kept].numpy()
-    return np.stack([source, candidates[found[kept].numpy()]]), shares[kept].numpy()
+    return np.stack([nodes[source], candidates[found[kept].numpy()]]), shares[kept].numpy()
 
 
 def _sampled(nodes: IntArray, most: int, draw: np.random.Generator) -> IntArray:

@@ -10,18 +10,24 @@ every row, itself too; the kernel is positive definite with it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from torch import Tensor
 
 from otherhalf.complement.descriptions import MAGNITUDE_WORDS, Descriptions, words_of_description
+from otherhalf.nn.magnitudes import Rows
 from otherhalf.nn.ops.dense import dense_product
-from otherhalf.system.arrays import IntArray
+from otherhalf.system.arrays import FloatArray, IntArray
 
-BLOCK_ROWS = 1024
+TILE, TILE_COLUMNS = 1 << 18, 1024
+"""Numbers of a tile (1 MB), and its most columns."""
+
+Others: TypeAlias = Tensor | sp.csr_matrix
 
 MENTIONED = 0.5
 """A magnitude is mentioned in words if its factor is at least this."""
@@ -52,26 +58,53 @@ class Kernel:
         parts += [words for name, words in MAGNITUDE_WORDS.items() if getattr(self, name) >= MENTIONED]
         return ", and ".join(parts)
 
-    def block(self, descriptions: Descriptions, rows: IntArray, columns: IntArray) -> Tensor:
-        """Return weight · k(i, j) for the nodes i of ``rows`` and j of ``columns``."""
-        values = cosines(descriptions, self.description, rows, columns)
-        values.sub_(1.0).mul_(self.sharpness)
-        for name in MAGNITUDE_WORDS:
-            if factor := getattr(self, name):
-                m = torch.from_numpy(descriptions.magnitudes[name])
-                difference = m[torch.from_numpy(rows)][:, None] - m[torch.from_numpy(columns)][None]
-                values.addcmul_(difference, difference, value=-factor)
-        return values.exp_().mul_(self.weight)
+
+class Similarities:
+    """A mixture of kernels between any nodes and fixed ones, whose rows are computed once.
+
+    Blocks are computed in tiles that stay in the cache: the kernels need several passes over each number, and
+    each pass over memory would take longer than the product. A value does not depend on its tile.
+
+    Args:
+        kernels: The mixture.
+        descriptions: Descriptions of all these nodes.
+        columns: The fixed nodes.
+    """
+
+    def __init__(self, kernels: Sequence[Kernel], descriptions: Descriptions, columns: IntArray) -> None:
+        self.kernels, self.descriptions, self.columns = kernels, descriptions, columns
+        self._others = [_others(descriptions.rows(each.description, columns)) for each in kernels]
+        self._magnitudes = {name: _tensor(descriptions.magnitude(name, columns)) for name in MAGNITUDE_WORDS}
+
+    def block(self, nodes: IntArray, out: Tensor | None = None) -> Tensor:
+        """Return Σ weight · k(i, j) for the nodes i and all fixed nodes j, in ``out`` if given."""
+        total = torch.empty(len(nodes), len(self.columns)) if out is None else out
+        if total.numel() == 0:
+            return total
+        own = {name: _tensor(self.descriptions.magnitude(name, nodes)) for name in MAGNITUDE_WORDS}
+        difference = torch.empty(max(len(self.columns), min(total.numel(), TILE)))
+        for index, kernel in enumerate(self.kernels):
+            rows, others = self.descriptions.rows(kernel.description, nodes), self._others[index]
+            for tile, values in _tiles_of_cosines(rows, others, total.shape):
+                values.sub_(1.0).mul_(kernel.sharpness)
+                for name, magnitude in self._magnitudes.items():
+                    if factor := getattr(kernel, name):
+                        apart = difference[: values.numel()].view(values.shape)
+                        torch.sub(own[name][tile[0], None], magnitude[None, tile[1]], out=apart)
+                        values.addcmul_(apart, apart, value=-factor)
+                values.exp_().mul_(kernel.weight)
+                if index:
+                    total[tile] += values
+                else:
+                    total[tile] = values
+        return total
 
 
 def mixture_block(
     kernels: Sequence[Kernel], descriptions: Descriptions, rows: IntArray, columns: IntArray
 ) -> Tensor:
-    """Return the weighted sum of the kernels, as :meth:`Kernel.block`."""
-    total = kernels[0].block(descriptions, rows, columns)
-    for kernel in kernels[1:]:
-        total += kernel.block(descriptions, rows, columns)
-    return total
+    """Return the weighted sum of the kernels between nodes (:class:`Similarities`)."""
+    return Similarities(kernels, descriptions, columns).block(rows)
 
 
 def words_of(kernels: Sequence[Kernel], kind: str = "homophily") -> str:
@@ -90,13 +123,47 @@ def words_of(kernels: Sequence[Kernel], kind: str = "homophily") -> str:
 
 def cosines(descriptions: Descriptions, name: str, rows: IntArray, columns: IntArray) -> Tensor:
     """Return the cosines of a description between nodes."""
-    unit = descriptions.rows(name)
-    if isinstance(unit, np.ndarray):
-        dense = torch.from_numpy(unit)
-        return dense_product(dense[torch.from_numpy(rows)], dense[torch.from_numpy(columns)].T)
-    others = unit[columns].T.tocsr()
     values = torch.empty(len(rows), len(columns))
-    for start in range(0, len(rows), BLOCK_ROWS):
-        part = slice(start, start + BLOCK_ROWS)
-        (unit[rows[part]] @ others).toarray(out=values[part].numpy())
+    others = _others(descriptions.rows(name, columns))
+    for tile, part in _tiles_of_cosines(descriptions.rows(name, rows), others, values.shape):
+        values[tile] = part
     return values
+
+
+def _others(unit: Rows) -> Others:
+    """Return unit rows as the right side of the product."""
+    return _tensor(unit) if isinstance(unit, np.ndarray) else unit.T.tocsr()
+
+
+def _tiles_of_cosines(
+    rows: Rows, others: Others, shape: tuple[int, ...]
+) -> Iterator[tuple[tuple[slice, slice], Tensor]]:
+    """Yield where each tile is, and its cosines, which may be overwritten."""
+    count, width = shape
+    if isinstance(rows, np.ndarray):
+        dense = _tensor(rows)
+        across = min(width, TILE_COLUMNS)
+        down = max(1, TILE // max(1, across))
+        for left in range(0, width, max(1, across)):
+            columns = slice(left, min(left + across, width))
+            for top in range(0, count, down):
+                part = slice(top, min(top + down, count))
+                yield (part, columns), _dense_tile(dense[part], others[columns])
+        return
+    down = max(1, TILE // max(1, width))
+    values = torch.empty(min(down, count), width)
+    for top in range(0, count, down):
+        part = slice(top, min(top + down, count))
+        tile = values[: part.stop - top]
+        (rows[part] @ others).toarray(out=tile.numpy())
+        yield (part, slice(0, width)), tile
+
+
+def _dense_tile(rows: Tensor, others: Tensor) -> Tensor:
+    """Return the products of all rows. A single one is taken twice: alone, it would be summed otherwise."""
+    left, right = (torch.cat([part, part]) if len(part) == 1 else part for part in (rows, others))
+    return dense_product(left, right.T)[: len(rows), : len(others)]
+
+
+def _tensor(values: FloatArray) -> Tensor:
+    return torch.from_numpy(np.require(values, np.float32, "W"))

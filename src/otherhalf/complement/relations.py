@@ -17,7 +17,7 @@ from otherhalf.complement.walks import walk_rows
 from otherhalf.graph import Direction, Graph
 from otherhalf.nn.magnitudes import Rows
 from otherhalf.nn.ops.sparse import mean_matrix
-from otherhalf.system.arrays import FloatArray
+from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.relations import RelationGroups
 
 if TYPE_CHECKING:
@@ -32,21 +32,21 @@ class RelationDescription:
 
     Attributes:
         words: What two nodes share that are similar by it; ``{}`` stands for the relation.
-        make: Computes its rows from the adjacency matrix of the relation.
+        make: Computes the rows of some nodes from the adjacency matrix of the relation.
         direction: The direction of the edges; other than ``undirected``, it needs a directed graph.
         rarity: Whether the rows are those of known neighbours, times their rarity.
         features: Whether it needs features that differ between nodes.
     """
 
     words: str
-    make: Callable[[Descriptions, sp.csr_matrix], Rows]
+    make: Callable[[Descriptions, sp.csr_matrix, IntArray], Rows]
     direction: Direction = "undirected"
     rarity: bool = False
     features: bool = False
 
 
-def _rows(descriptions: Descriptions, adjacency: sp.csr_matrix) -> Rows:
-    return descriptions.to_known(adjacency)
+def _rows(descriptions: Descriptions, adjacency: sp.csr_matrix, nodes: IntArray) -> Rows:
+    return descriptions.to_known(adjacency[nodes])
 
 
 KINDS: dict[str, RelationDescription] = {
@@ -56,12 +56,12 @@ KINDS: dict[str, RelationDescription] = {
     ),
     "neighbours_features": RelationDescription(
         "neighbours by {} with similar features",
-        lambda d, adjacency: np.asarray(mean_matrix(adjacency) @ d.dense, dtype=np.float32),
+        lambda d, adjacency, nodes: d.times_features(mean_matrix(adjacency[nodes])),
         features=True,
     ),
     "two_steps": RelationDescription(
         "the same surroundings by {} within two steps",
-        lambda d, adjacency: d.to_known(walk_rows(adjacency).two_steps),
+        lambda d, adjacency, nodes: d.to_known(walk_rows(adjacency, ["two_steps"], only=nodes)["two_steps"]),
     ),
     "rare_targets": RelationDescription(
         "the same targets of edges by {}, weighted by rarity", _rows, "given", rarity=True
@@ -95,13 +95,13 @@ def words_by_relation(name: str) -> str:
     return KINDS[kind].words.format(repr(relation) if relation else "other relations")
 
 
-def rows_by_relation(descriptions: Descriptions, name: str) -> Rows:
-    """Return the rows of a description."""
+def rows_by_relation(descriptions: Descriptions, name: str, nodes: IntArray) -> Rows:
+    """Return the rows of a description of some nodes."""
     named, _, relation = name.partition(MARK)
     graph, basis, kind = descriptions.graph, descriptions.basis, KINDS[named]
     group = basis.relations.names.index(relation or None)
     members = basis.relations.members(graph.relations)[group]
-    rows = kind.make(descriptions, graph.relation_adjacency(members, kind.direction))
+    rows = kind.make(descriptions, graph.relation_adjacency(members, kind.direction), nodes)
     if not kind.rarity:
         return rows
     assert basis.relation_rarity is not None

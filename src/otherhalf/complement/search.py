@@ -129,10 +129,10 @@ LEAST_FACTOR = 1e-30
 those of about 10⁻³⁸ and 10³⁸ would become 0 and infinite in single precision."""
 
 
-def unit_rows(x: FloatArray | sp.csr_matrix) -> FloatArray | sp.csr_matrix:
+def unit_rows(x: FloatArray | sp.csr_matrix, *, dense: bool | None = None) -> FloatArray | sp.csr_matrix:
     """Return every row divided by its Euclidean norm; zero rows stay zero, so all their cosines are 0.
 
-    Sparse rows with a larger share of nonzeros than :data:`DENSE_SHARE` become dense.
+    Sparse rows that fill more than :data:`DENSE_SHARE` of their matrix become dense, unless ``dense`` says.
     """
     norms = row_norms(x)
     inverse = np.zeros_like(norms)
@@ -143,8 +143,13 @@ def unit_rows(x: FloatArray | sp.csr_matrix) -> FloatArray | sp.csr_matrix:
     if not sp.issparse(x):
         return np.asarray(x * scale[:, None], dtype=np.float32)
     unit = sp.csr_matrix(sp.diags(scale) @ x, dtype=np.float32)
-    full = unit.nnz > DENSE_SHARE * np.prod(unit.shape, dtype=float)
+    full = fills(unit.nnz, unit.shape) if dense is None else dense
     return unit.toarray() if full else unit
+
+
+def fills(entries: int, shape: tuple[int, int]) -> bool:
+    """Return whether a sparse matrix has so many entries that it is better dense."""
+    return entries > DENSE_SHARE * float(shape[0]) * shape[1]
 
 
 def _without_self(block: Tensor, column: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ Full rows of :math:`\hat{\mathbf{S}}^4` would fill the memory on a graph with hu
 largest entries of a row are kept, so the memory grows with N times their number.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
 
 import numpy as np
 import numpy.typing as npt
@@ -26,50 +26,93 @@ RESTART = 0.15
 """Probability of personalised PageRank to return to the start at each step."""
 
 
-@dataclass(frozen=True)
-class Walks:
-    r"""Rows of :math:`\hat{\mathbf{S}}^2`, :math:`\hat{\mathbf{S}}^4` and of personalised PageRank.
+ENDS = {"two_steps": 2, "four_steps": 4, "pagerank": STEPS}
+"""Steps that each kind of rows needs."""
 
-    :math:`\hat{\mathbf{S}} = \tilde{\mathbf{D}}^{-1/2}(\mathbf{A} + \mathbf{I})\tilde{\mathbf{D}}^{-1/2}`,
-    and PageRank is :math:`r\sum_{t=0}^{10} (1 - r)^t\hat{\mathbf{S}}^t` with r = 0.15.
-    """
-
-    two_steps: sp.csr_matrix
-    four_steps: sp.csr_matrix
-    pagerank: sp.csr_matrix
+STARTS = 1 << 16
+"""Nodes to walk from at a time: what is kept of their walks takes 17 MB for each kind of rows."""
 
 
-def walk_rows(adjacency: sp.csr_matrix, *, kept: int = KEPT, only: IntArray | None = None) -> Walks:
-    """Walk from every node over a symmetric matrix and keep the ``kept`` largest entries after each step.
+def walk_rows(
+    adjacency: sp.csr_matrix,
+    names: Collection[str] = tuple(ENDS),
+    *,
+    kept: int = KEPT,
+    only: IntArray | None = None,
+) -> dict[str, sp.csr_matrix]:
+    r"""Walk over a symmetric matrix from every node and keep the ``kept`` largest entries after each step.
+
+    Returns the rows of :math:`\hat{\mathbf{S}}^2` (``two_steps``), :math:`\hat{\mathbf{S}}^4`
+    (``four_steps``) and of personalised PageRank (``pagerank``), which is
+    :math:`r\sum_{t=0}^{10} (1 - r)^t\hat{\mathbf{S}}^t` with r = 0.15. Here is
+    :math:`\hat{\mathbf{S}} = \tilde{\mathbf{D}}^{-1/2}(\mathbf{A} + \mathbf{I})\tilde{\mathbf{D}}^{-1/2}`.
 
     Args:
         adjacency: The matrix.
+        names: The kinds of rows that are wanted: the walk ends when they are known.
         kept: Most entries of a row.
-        only: The only nodes to walk from; the rows of all others are empty. Default: all.
+        only: The only nodes to walk from; row i is that of the i-th of them. Default: all.
+    """
+    return {
+        name: stacked(parts) for name, parts in walk_parts(adjacency, names, kept=kept, only=only).items()
+    }
+
+
+def walk_parts(
+    adjacency: sp.csr_matrix,
+    names: Collection[str],
+    *,
+    kept: int = KEPT,
+    only: IntArray | None = None,
+    change: Callable[[sp.csr_matrix], sp.csr_matrix] = lambda rows: rows,
+) -> dict[str, list[sp.csr_matrix]]:
+    """Return :func:`walk_rows` as they are computed, :data:`STARTS` rows at a time.
+
+    ``change`` is applied to each part: what it returns is kept instead.
     """
     n = adjacency.shape[0]
     looped = with_loops(adjacency)
     scale = sp.diags(1 / np.sqrt(np.asarray(looped.sum(axis=1)).ravel()))
     s = sp.csr_matrix(scale @ looped @ scale, dtype=np.float32)
-    kept = min(kept, n)
-    columns = np.zeros((3, n, kept), dtype=np.int32)
-    values = np.zeros((3, n, kept), dtype=np.float32)
     crow, col = s.indptr.astype(np.int32), s.indices.astype(np.int32)
-    if only is None:
-        over_rows(_walk, crow, kept * STEPS, col, s.data, columns, values)
-    else:
-        starts = np.unique(only)
-        for run in np.split(starts, np.flatnonzero(np.diff(starts) > 1) + 1):
-            if len(run):
-                _walk(crow, col, s.data, columns, values, int(run[0]), int(run[-1]) + 1)
-    return Walks(*(_matrix(c, v) for c, v in zip(columns, values, strict=True)))
+    kept, every = min(kept, n), np.arange(n) if only is None else np.asarray(only)
+    place = np.array([list(names).index(name) if name in names else -1 for name in ENDS])
+    steps = max((ENDS[name] for name in names), default=0)
+    parts: dict[str, list[sp.csr_matrix]] = {name: [] for name in names}
+    for top in range(0, max(len(every), 1), STARTS):
+        starts = every[top : top + STARTS].astype(np.int32)
+        columns = np.zeros((len(names), len(starts), kept), dtype=np.int32)
+        values = np.zeros((len(names), len(starts), kept), dtype=np.float32)
+        entries = np.concatenate([[0], np.cumsum(np.diff(crow)[starts])])
+        width = kept * steps
+        over_rows(_walk, entries, width, crow, col, s.data, starts, place, steps, columns, values)
+        for name, c, v in zip(names, columns, values, strict=True):
+            parts[name].append(change(_matrix(c, v, n)))
+    return parts
 
 
-def _matrix(columns: Int32s, values: Floats) -> sp.csr_matrix:
-    n = len(columns)
+def stacked(parts: list[sp.csr_matrix]) -> sp.csr_matrix:
+    """Return the parts, one below the other, and empty the list: nothing is in memory twice for long."""
+    if len(parts) == 1:
+        return parts.pop()
+    shape = sum(part.shape[0] for part in parts), parts[0].shape[1]
+    counts = np.concatenate([np.diff(part.indptr) for part in parts])
+    bounds = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    data, columns = np.empty(bounds[-1], np.float32), np.empty(bounds[-1], np.int32)
+    first = 0
+    for index, part in enumerate(parts):
+        data[first : first + part.nnz], columns[first : first + part.nnz] = part.data, part.indices
+        first += part.nnz
+        parts[index] = None
+    parts.clear()
+    small = bounds[-1] < np.iinfo(np.int32).max
+    return sp.csr_matrix((data, columns, bounds.astype(np.int32) if small else bounds), shape=shape)
+
+
+def _matrix(columns: Int32s, values: Floats, n: int) -> sp.csr_matrix:
     used = values > 0
     bounds = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
-    matrix = sp.csr_matrix((values[used], columns[used], bounds), shape=(n, n))
+    matrix = sp.csr_matrix((values[used], columns[used], bounds), shape=(len(columns), n))
     matrix.sort_indices()
     return matrix
 
@@ -104,21 +147,34 @@ def _keep_largest(here: Floats, reached: Int32s, size: int, now: Int32s, weight:
     return count
 
 
-@compiled("void(i4[::1], i4[::1], f4[::1], i4[:, :, ::1], f4[:, :, ::1], i8, i8)")
+@compiled(
+    "void(i8[::1], i4[::1], i4[::1], f4[::1], i4[::1], i8[::1], i8, i4[:, :, ::1], f4[:, :, ::1], i8, i8)"
+)
 def _walk(
-    crow: Int32s, col: Int32s, entries: Floats, columns: Int32s, values: Floats, first: int, last: int
+    _: IntArray,
+    crow: Int32s,
+    col: Int32s,
+    entries: Floats,
+    starts: Int32s,
+    place: IntArray,
+    steps: int,
+    columns: Int32s,
+    values: Floats,
+    first: int,
+    last: int,
 ) -> None:
-    """Fill the rows ``first`` … ``last`` − 1 of the three matrices."""
-    n, kept = columns.shape[1], columns.shape[2]
+    """Fill the rows ``first`` … ``last`` − 1 of the matrices; ``place`` says which each kind is, or −1."""
+    n, kept = len(crow) - 1, columns.shape[2]
     here, total = np.zeros(n, np.float32), np.zeros(n, np.float32)
     reached, visited = np.empty(n, np.int32), np.empty(n, np.int32)
     now, weight = np.empty(kept, np.int32), np.empty(kept, np.float32)
-    for start in range(first, last):
+    for row in range(first, last):
+        start = starts[row]
         now[0], weight[0], count = start, np.float32(1.0), 1
         visited[0], seen = start, 1
         total[start] = np.float32(RESTART)
         share = np.float32(RESTART)
-        for step in range(1, STEPS + 1):
+        for step in range(1, steps + 1):
             share *= np.float32(1.0 - RESTART)
             size = 0
             for position in range(count):
@@ -138,11 +194,11 @@ def _walk(
                     seen += 1
                 total[node] += part
             if step == 2 or step == 4:
-                which = 0 if step == 2 else 1
-                for position in range(count):
-                    columns[which, start, position] = now[position]
-                    values[which, start, position] = weight[position]
+                which = place[0] if step == 2 else place[1]
+                for position in range(count if which >= 0 else 0):
+                    columns[which, row, position] = now[position]
+                    values[which, row, position] = weight[position]
         count = _keep_largest(total, visited, seen, now, weight)
-        for position in range(count):
-            columns[2, start, position] = now[position]
-            values[2, start, position] = weight[position]
+        for position in range(count if place[2] >= 0 else 0):
+            columns[place[2], row, position] = now[position]
+            values[place[2], row, position] = weight[position]

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from otherhalf.complement.descriptions import Descriptions
 from otherhalf.complement.kernel_half import (
     KernelHalf,
     Spread,
@@ -195,7 +194,7 @@ def _fitted_again(
     nodes = np.sort(np.concatenate([split.train, split.val]))
     labels = TrainingLabels(nodes, graph.y[nodes], graph.num_classes)
     if spread is not None:
-        descriptions = Descriptions(graph, spread.basis)
+        descriptions = spread.descriptions(graph)
         spread = fit_kernels(
             descriptions,
             spread.kernels,

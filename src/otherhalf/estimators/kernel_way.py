@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from otherhalf.complement.descriptions import DESCRIPTIONS, Basis
+from otherhalf.complement.basis import Basis
+from otherhalf.complement.descriptions import DESCRIPTIONS
 from otherhalf.complement.kernel_half import Spread
 from otherhalf.complement.kernels import Kernel
 from otherhalf.complement.missing_half import MissingHalf

@@ -62,7 +62,7 @@ def contributions(
         classes: ``[n]`` the class in question of each.
         most: Number of anchors that are listed for each node.
     """
-    descriptions = Descriptions(graph, spread.basis, np.union1d(nodes, spread.anchors))
+    descriptions = spread.descriptions(graph, nodes)
     order = np.argsort(spread.anchors, kind="stable")
     anchors, dual = spread.anchors[order], _centred(spread.fitted.dual)[torch.from_numpy(order)]
     position = np.full(graph.num_nodes, -1)

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from otherhalf.complement.descriptions import Descriptions
 from otherhalf.complement.kernel_half import KernelHalf, Spread, spread_over
 from otherhalf.estimators.members.row_features import RowFeatures
 from otherhalf.estimators.members.row_inputs import RowInputs
@@ -81,7 +80,7 @@ class GraphView:
     def found(self) -> KernelHalf | None:
         """The scores of all nodes and the missing half of this graph."""
         if self._found is None and self.spread is not None:
-            descriptions = Descriptions(self.graph, self.spread.basis)
+            descriptions = self.spread.descriptions(self.graph)
             self._found = spread_over(self.spread, descriptions, self.kind, self.k)
         return self._found
 

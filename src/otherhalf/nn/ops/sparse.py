@@ -14,7 +14,7 @@ from torch.autograd.function import once_differentiable
 from otherhalf.nn.ops.dense import dense_product
 from otherhalf.nn.ops.dropout import dropout
 from otherhalf.nn.ops.products import SparseMatrix, product, to_torch, transposed, with_values
-from otherhalf.system.arrays import FloatArray
+from otherhalf.system.arrays import FloatArray, IntArray
 
 # torch warns once per process. Nothing here depends on what may still change.
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
@@ -149,16 +149,24 @@ def mean_adjacency(adjacency: sp.spmatrix, *, self_loops: bool = False) -> Spars
     return SparseOperator.from_scipy(mean_matrix(adjacency, self_loops=self_loops))
 
 
-def with_loops(adjacency: sp.spmatrix) -> sp.csr_matrix:
+def with_loops(adjacency: sp.spmatrix, nodes: IntArray | None = None) -> sp.csr_matrix:
     """Return A with a self loop at every node, as heavy as the mean of the node's edges (1 without any).
 
     So the unit of the weights does not matter. Without weights it is A + I.
+
+    Args:
+        adjacency: A, or some of its rows.
+        nodes: The nodes that the rows are of, if not all.
     """
     matrix = sp.csr_matrix(adjacency, dtype=np.float32)
     count = np.diff(matrix.indptr)
     sums = np.asarray(matrix.sum(axis=1), dtype=np.float32).ravel()
     mean = np.divide(sums, count, out=np.ones_like(sums), where=count > 0)
-    return sp.csr_matrix(matrix + sp.diags(mean, format="csr", dtype=np.float32))
+    if nodes is None:
+        loops = sp.diags(mean, format="csr", dtype=np.float32)
+    else:
+        loops = sp.csr_matrix((mean, nodes, np.arange(len(nodes) + 1)), shape=matrix.shape)
+    return sp.csr_matrix(matrix + loops)
 
 
 def _with_degree(adjacency: sp.spmatrix, self_loops: bool) -> tuple[sp.csr_matrix, FloatArray]:
