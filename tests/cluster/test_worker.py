@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import pytest
 
 from otherhalf.cluster import worker
-from otherhalf.cluster.shared import Shared
+from otherhalf.cluster.shared import Parts, Shared
 
 
 @pytest.fixture
@@ -29,3 +29,10 @@ def test_only_the_last_values_are_kept(fetched):
         worker.call(lambda value: value, (Shared(name, []),), [[name.upper()]])
     assert fetched == ["A", "B", "C", "D", "A"]
     assert list(worker._values) == ["c", "a", "d"]
+
+
+def test_parts_arrive_one_at_a_time_and_are_not_kept(fetched):
+    parts = Parts((Shared("a", []), Shared("b", [])))
+    first = worker.call(lambda values, rest: (next(values), list(fetched), rest), (parts, 1), [["A"], ["B"]])
+    assert first == (["A"], ["A"], 1)
+    assert not worker._values

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Hashable, Iterable
+from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from otherhalf.cluster.address import Address
 from otherhalf.cluster.connection import connect, signals_as_they_are
-from otherhalf.cluster.shared import Shared
+from otherhalf.cluster.remote import remote_call, remote_holder
+from otherhalf.cluster.shared import Shared, boxes_of, without_boxes
 from otherhalf.cluster.versions import own_versions, refusal
 from otherhalf.errors import InputError, RunsFailed
 
@@ -64,6 +64,10 @@ class Tasks:
             self._shared[key] = Shared(key, [self.ray.put(make())])
         return self._shared[key]
 
+    def forget(self, old: Callable[[Hashable], bool]) -> None:
+        """Let the values whose keys are old leave the store."""
+        self._shared = {key: value for key, value in self._shared.items() if not old(key)}
+
     def slots(self, threads: int) -> int:
         """Return how many calls with so many threads the cluster can run at a time."""
         return sum(int(node["Resources"].get("CPU", 0)) // threads for node in self._alive())
@@ -90,15 +94,14 @@ class Tasks:
             threads: Number of processors of each call.
             on_start: Called with an item when its call begins.
         """
-        remote = _remote(threads)
+        remote = remote_call(threads)
         packed = self.ray.cloudpickle.dumps(function)
         waiting, running = iter(items), dict[Any, _Running[T]]()
 
         def start(item: T, attempt: int) -> None:
             given = arguments(item)
-            content = self.ray.cloudpickle.dumps(_plain(given))
-            boxes = [each.box for each in given if isinstance(each, Shared)]
-            call = remote.remote(self._versions, packed, content, boxes)
+            content = self.ray.cloudpickle.dumps(without_boxes(given))
+            call = remote.remote(self._versions, packed, content, boxes_of(given))
             running[call] = _Running(item, attempt, time.perf_counter())
 
         try:
@@ -115,7 +118,7 @@ class Tasks:
                         self._check_room(threads)
                     for call in ready:
                         one = running.pop(call)
-                        result = self._result(call, one)
+                        result = self._result(call, one.since)
                         if isinstance(result, Lost) and one.attempt < ATTEMPTS:
                             start(one.item, one.attempt + 1)
                         else:
@@ -134,7 +137,34 @@ class Tasks:
                 raise RunsFailed(f"a part of the work was lost {ATTEMPTS} times: {result.message}")
             yield item, result
 
-    def _result(self, call: Any, one: _Running[T]) -> Any:
+    def actor(self, kind: Callable[..., Any], *arguments: Any) -> Any:
+        """Return an actor that holds an object made of these arguments, on any machine of the cluster.
+
+        Where its machine dies, it is made again elsewhere.
+        """
+        content = self.ray.put(self.ray.cloudpickle.dumps(arguments))
+        return remote_holder(ATTEMPTS).remote(self._versions, self.ray.cloudpickle.dumps(kind), content)
+
+    def ask(self, questions: Sequence[tuple[Any, str, tuple[Any, ...]]]) -> list[Any]:
+        """Return what methods of actors return, all at the same time.
+
+        Args:
+            questions: An actor, the name of the method, and its arguments.
+        """
+        asked = [
+            actor.ask.remote(method, self.ray.cloudpickle.dumps(arguments))
+            for actor, method, arguments in questions
+        ]
+        answers = []
+        with signals_as_they_are():
+            for call in asked:
+                answer = self._result(call, time.perf_counter())
+                if isinstance(answer, Lost):
+                    raise RunsFailed(f"a part of the work was lost: {answer.message}")
+                answers.append(answer)
+        return answers
+
+    def _result(self, call: Any, since: float) -> Any:
         errors = self.ray.exceptions
         try:
             state, value = self.ray.get(call)
@@ -143,7 +173,7 @@ class Tasks:
         except (errors.AuthenticationError, errors.TaskUnschedulableError) as error:
             raise InputError(f"Ray cannot run the work: {_sentence(error)}") from error
         except errors.RayError as error:  # the worker, its machine or its result is gone
-            return Lost(time.perf_counter() - one.since, _sentence(error))
+            return Lost(time.perf_counter() - since, _sentence(error))
         if state == "refused":
             worker, found = value
             raise refusal(worker, found, self._versions)
@@ -158,46 +188,6 @@ class Tasks:
 
     def _alive(self) -> list[dict[str, Any]]:
         return [node for node in self.ray.nodes() if node["Alive"]]
-
-
-def _plain(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the arguments with only the keys of shared values: Ray must see the references themselves."""
-    return tuple(Shared(each.key, []) if isinstance(each, Shared) else each for each in arguments)
-
-
-@cache
-def _remote(threads: int) -> Any:
-    """Return the remote function.
-
-    It is defined here and not in the module, so that it is sent as code: a worker with another version of
-    this package, or without it, must be able to run it. Only then is anything of the package unpickled.
-    """
-    import ray
-
-    def attempt(expected: dict[str, str], packed: bytes, content: bytes, boxes: list[Any]) -> tuple[str, Any]:
-        import pickle
-        import platform
-        from importlib.metadata import PackageNotFoundError, version
-
-        found = {"Python": ".".join(platform.python_version_tuple()[:2])}
-        try:
-            from otherhalf.system.version import VERSION
-
-            found["otherhalf"] = VERSION
-        except ImportError:
-            pass
-        for name in expected.keys() - found.keys():
-            try:
-                found[name] = version(name)
-            except PackageNotFoundError:
-                found[name] = ""
-        if found != expected:
-            return "refused", (platform.node(), found)
-        from otherhalf.cluster.worker import call
-
-        return "done", call(pickle.loads(packed), pickle.loads(content), boxes)
-
-    return ray.remote(max_retries=0, num_cpus=threads)(attempt)
 
 
 def _sentence(error: BaseException) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
-from otherhalf.cluster.shared import Shared
+from otherhalf.cluster.shared import Parts, Shared
 
 KEPT = 3
 """Number of shared values that a worker keeps: the next call often has the same."""
@@ -19,13 +19,19 @@ def call(function: Callable[..., Any], arguments: tuple[Any, ...], boxes: list[A
 
     Args:
         function: What is called.
-        arguments: Its arguments; of a shared value, its key.
-        boxes: Ray's references of the shared ones, in order.
+        arguments: Its arguments; shared ones without their boxes.
+        boxes: The boxes, in order.
     """
-    references = iter(boxes)
-    return function(
-        *(_fetch(each.key, next(references)) if isinstance(each, Shared) else each for each in arguments)
-    )
+    left = iter(boxes)
+    given = []
+    for each in arguments:
+        if isinstance(each, Shared):
+            given.append(_fetch(each.key, next(left)))
+        elif isinstance(each, Parts):
+            given.append(_one_by_one([next(left) for _ in each.values]))
+        else:
+            given.append(each)
+    return function(*given)
 
 
 def _fetch(key: Hashable, box: list[Any]) -> Any:
@@ -37,3 +43,10 @@ def _fetch(key: Hashable, box: list[Any]) -> Any:
             _values.popitem(last=False)
     _values.move_to_end(key)
     return _values[key]
+
+
+def _one_by_one(boxes: list[Any]) -> Iterator[Any]:
+    import ray
+
+    for box in boxes:
+        yield ray.get(box[0])
