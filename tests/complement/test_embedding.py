@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from otherhalf import find_missing_half
+from otherhalf.complement import embedding as search_over
 from otherhalf.complement.embedding import Embedding, learn_missing_half, search_missing_half, search_pairs
 from otherhalf.complement.encoder import Encoder
 from otherhalf.complement.settings import ComplementSettings, EncoderSettings, HeadSettings
@@ -44,8 +45,14 @@ def split(graph) -> Split:
 # ---------------------------------------------------------------------- the search
 
 
+@pytest.fixture(params=["plain", "by blocks"])
+def way(request, monkeypatch):
+    """Both ways of the search."""
+    monkeypatch.setattr(search_over, "LEAST_PAIRS", 0 if request.param == "by blocks" else 10**9)
+
+
 @pytest.mark.parametrize("kind", ["homophily", "heterophily"])
-def test_pairs_are_the_first_of_a_full_sort(kind):
+def test_pairs_are_the_first_of_a_full_sort(kind, way):
     torch.manual_seed(0)
     z = torch.randint(-2, 3, (12, 3)).float()  # integers: many equal dot products
     queries, candidates = torch.tensor([5, 0, 11]), torch.tensor([1, 2, 5, 8, 11])
@@ -61,7 +68,28 @@ def test_pairs_are_the_first_of_a_full_sort(kind):
     assert steps[-1] == ("search", 3, 3)
 
 
-def test_fewer_candidates_than_wanted_give_fewer_pairs():
+@pytest.mark.parametrize("kind", ["homophily", "heterophily"])
+def test_both_ways_find_the_same_pairs(kind, monkeypatch):
+    z = torch.randint(-2, 3, (40, 3), generator=torch.Generator().manual_seed(0)).float()
+    some = torch.tensor([3, 1, 30, 7])
+    for queries, candidates in ((torch.arange(40), torch.arange(40)), (some, some), (torch.arange(40), some)):
+        expected = search_pairs(z, queries, candidates, 5, kind)
+        with monkeypatch.context() as patch:
+            patch.setattr(search_over, "LEAST_PAIRS", 0)
+            patch.setattr(search_over, "top_k", None)  # it is not used
+            assert np.array_equal(search_pairs(z, queries, candidates, 5, kind), expected)
+
+
+def test_products_that_overflow_and_long_lists_are_left_to_the_plain_way(monkeypatch):
+    monkeypatch.setattr(search_over, "LEAST_PAIRS", 0)
+    monkeypatch.setattr(search_over, "inner_top_k", None)
+    everyone = torch.arange(3)
+    z = torch.tensor([[1e30], [-1e30], [1.0]])
+    assert search_pairs(z, everyone, everyone, 1, "heterophily").tolist() == [[0, 1, 2], [1, 0, 1]]
+    assert search_pairs(z / 1e30, everyone, everyone, search_over.MOST_K + 1, "homophily").shape == (2, 6)
+
+
+def test_fewer_candidates_than_wanted_give_fewer_pairs(way):
     z = torch.tensor([[1.0], [2.0], [3.0]])
     pairs = search_pairs(z, torch.arange(3), torch.tensor([0, 1]), 5, "homophily")
     assert pairs.tolist() == [[0, 1, 2, 2], [1, 0, 1, 0]]
