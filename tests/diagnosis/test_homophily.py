@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
 from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.diagnosis import homophily
 from otherhalf.diagnosis.homophily import (
     adjusted_homophily,
     class_insensitive_homophily,
@@ -244,3 +245,12 @@ def test_label_tendency(bounds, verdict):
     assert label_tendency(bounds, edges, y) == verdict
     y[10] = -1  # 9 labelled edges are too few
     assert label_tendency(bounds, edges, y) == (None if bounds is None else "undecided")
+
+
+@given(st.integers(0, 400), st.integers(1, 60), st.integers(0, 100))
+def test_keys_are_counted_alike_with_and_without_a_sort(count, bound, seed):
+    keys = np.random.default_rng(seed).integers(bound, size=count)
+    expected = np.unique(keys, return_counts=True)
+    for least in (bound, 10**9):  # counted in cells, and sorted
+        for found, true in zip(homophily._distinct(keys, least), expected, strict=True):
+            np.testing.assert_array_equal(found, true)

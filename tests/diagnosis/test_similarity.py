@@ -12,9 +12,11 @@ from otherhalf.diagnosis.similarity import (
     blocks,
     cosine_counts,
     densities,
+    ks_error,
     ks_statistic,
     mean_cosine,
     random_pairs,
+    sampled_edges,
 )
 
 ROWS = np.array([[3, 4], [4, 3], [-3, -4], [0, 0], [8, 6]], dtype=np.float32)
@@ -103,3 +105,52 @@ def test_densities_equal_those_of_numpy(low):
     counts = np.bincount(grid + GRID, minlength=2 * GRID + 1)
     expected, _ = np.histogram(grid, bins=np.linspace(low, 1, 51) * GRID, density=True)
     np.testing.assert_allclose(densities(counts, low, 50), expected * GRID, rtol=1e-9)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
+def test_many_pairs_are_counted_by_the_compiled_loops(make, monkeypatch):
+    monkeypatch.setattr(similarity, "DENSE_FROM", 1.0)
+    rng = np.random.default_rng(0)
+    x = make((rng.standard_normal((60, 40)) * (rng.random((60, 40)) < 0.5)).astype(np.float32))
+    pairs = np.stack(np.triu_indices(60, 1))
+    few, many = Cosine(x), Cosine(x, pairs=similarity.WORTH_COMPILING)
+    plain, compiled = (cosine_counts(each, blocks(pairs)) for each in (few, many))
+    assert not few._compiled
+    assert many._compiled
+    # One unit in the last place of float32 is 0.006 steps of the grid.
+    assert np.abs(np.cumsum(plain) - np.cumsum(compiled)).max() <= 1
+    assert plain.sum() == compiled.sum() == 60 * 59 / 2
+    huge = Cosine(make(ROWS * np.float32(1e30)), pairs=similarity.WORTH_COMPILING)
+    assert not huge._compiled  # products of such values overflow in single precision
+
+
+def test_a_sample_of_edges_is_uniform_and_keeps_their_order():
+    edges = np.stack([np.arange(20), np.arange(20) + 1])
+    assert sampled_edges(edges, 20, np.random.default_rng(0)) is edges
+    counts = np.zeros(20)
+    for seed in range(600):
+        chosen = sampled_edges(edges, 5, np.random.default_rng(seed))
+        assert (np.diff(chosen[0]) > 0).all()
+        assert (chosen[1] == chosen[0] + 1).all()
+        counts[chosen[0]] += 1
+    # A binomial of 600 draws with p = 1/4: 150 ± 10.6.
+    assert np.abs(counts - 150).max() < 4.5 * 10.6
+
+
+def test_the_error_of_d_by_hand():
+    """They differ most, by 1/2, at the lower value: F₁ = 1/2 of n = 4 of 16 edges, F₂ = 0 of m = 8."""
+    assert ks_error(np.array([2, 2]), np.array([0, 8]), 16) == pytest.approx((1 / 4 / 4 * 3 / 4) ** 0.5)
+    assert ks_error(np.array([2, 2]), np.array([2, 6]), 4) == pytest.approx((1 / 4 * 3 / 4 / 8) ** 0.5)
+
+
+def test_the_error_of_d_is_that_of_repeated_samples():
+    """The spread of the difference at its place over many samples of a fixed population."""
+    rng = np.random.default_rng(0)
+    population = np.arange(2000) % 2
+    estimates, errors = [], []
+    for _ in range(400):
+        first = np.bincount(rng.choice(population, 500, replace=False), minlength=2)
+        second = np.bincount(rng.binomial(1, 0.2, size=800), minlength=2)
+        estimates.append(ks_statistic(first, second))
+        errors.append(ks_error(first, second, 2000))
+    assert np.mean(errors) == pytest.approx(np.std(estimates), rel=0.15)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from otherhalf.data.catalog import load
 from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.diagnosis import verdict
 from otherhalf.diagnosis.verdict import Diagnosis, diagnose
 from otherhalf.errors import InputError
 from otherhalf.experiments.runner.store import Record, Store
@@ -491,3 +492,28 @@ def test_where_labels_contradict_the_features(data_dir, name, homophily):
     assert diagnosis.edge_homophily == pytest.approx(homophily, abs=5e-5)
     assert diagnosis.contradiction
     assert diagnosis.follow("labels") == "heterophily"
+
+
+# ---------------------------------------------------------------------- a sample of the edges
+
+
+def test_beyond_a_number_of_edges_a_sample_stands_for_all(monkeypatch):
+    graph = contextual_sbm(2000, homophily=0.8, signal=1.0, seed=0)
+    whole = diagnose(graph, simple=False)
+    assert not whole.sampled
+    assert whole.compared == graph.num_edges
+    assert "sample" not in str(whole)
+    monkeypatch.setattr(verdict, "MOST_EDGES", 1000)
+    found = diagnose(graph, simple=False)
+    assert found.sampled
+    assert found.compared == 1000 < found.edges == graph.num_edges
+    assert abs(found.ks - whole.ks) < 4 * found.ks_error
+    assert found.ks_error > whole.ks_error
+    assert "D is of a uniform sample of 1,000 edges; its standard error is" in str(found)
+    again = diagnose(graph, simple=False)
+    assert again.ks == found.ks
+    assert diagnose(graph, simple=False, seed=1).ks != found.ks
+    # The measures of labels are of all edges.
+    assert found.edge_homophily == whole.edge_homophily
+    assert found.intervals == whole.intervals
+    assert (found.to_dict()["compared"], found.to_dict()["edges"]) == (1000, graph.num_edges)

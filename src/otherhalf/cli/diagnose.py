@@ -76,7 +76,7 @@ def summarize(diagnosis: Diagnosis, warning: str = "") -> Summary:
         warning: What the audit of identical nodes warns of.
     """
     from otherhalf.diagnosis.plain_words import sentence
-    from otherhalf.diagnosis.sentences import about_graph, choice, doubts, reason, worth_of_simple
+    from otherhalf.diagnosis.sentences import about_graph, choice, doubts, reason, sample, worth_of_simple
 
     summary = Summary()
     summary.say(sentence(diagnosis, diagnosis.name), BOLD)
@@ -86,6 +86,7 @@ def summarize(diagnosis: Diagnosis, warning: str = "") -> Summary:
     _simple(summary, diagnosis)
     summary.part()
     contradiction = "The labels contradict D." if diagnosis.contradiction else ""
+    summary.say(sample(diagnosis))
     summary.say(worth_of_simple(diagnosis))
     summary.say(" ".join(filter(None, (doubts(diagnosis), contradiction, reason(diagnosis)))))
     summary.say(choice(diagnosis))

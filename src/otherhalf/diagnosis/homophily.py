@@ -191,7 +191,7 @@ def _mix(edges: IntArray, y: IntArray) -> _Mixing | None:
         return None
     classes = int(y.max()) + 1
     low, high = np.minimum(y[edges[0]], y[edges[1]]), np.maximum(y[edges[0]], y[edges[1]])
-    pairs, counts = np.unique(low * np.int64(classes) + high, return_counts=True)
+    pairs, counts = _distinct(low * np.int64(classes) + high, classes * classes)
     low, high = pairs // classes, pairs % classes
     cells = np.arange(len(pairs))
     ends = sp.csr_matrix(
@@ -199,6 +199,15 @@ def _mix(edges: IntArray, y: IntArray) -> _Mixing | None:
         shape=(len(pairs), classes),
     )
     return _Mixing(counts.astype(np.float64), low == high, ends)
+
+
+def _distinct(keys: IntArray, bound: int) -> tuple[IntArray, IntArray]:
+    """Return the distinct keys below ``bound``, sorted, and how often each occurs."""
+    if bound > max(len(keys), 1000):  # more cells than keys: sort them
+        return np.unique(keys, return_counts=True)
+    counts = np.bincount(keys, minlength=bound)
+    present = np.flatnonzero(counts)
+    return present, counts[present]
 
 
 def _value(measure: Callable[[_Mixing, Values], Values], edges: IntArray, y: IntArray) -> float | None:

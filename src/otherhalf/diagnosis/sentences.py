@@ -61,9 +61,19 @@ def _features(d: Diagnosis) -> str:
         f"statistic of D = {d.ks:.3f} ± {d.ks_std:.3f}, {above} {d.threshold:g}"
     )
     if d.doubt:
-        return f"{text}, which would mean {d.tendency}. {doubts(d)}"
+        return " ".join(filter(None, (f"{text}, which would mean {d.tendency}.", sample(d), doubts(d))))
     text += f": by its features the graph is {d.tendency}-prone."
-    return " ".join(filter(None, (text, doubts(d))))
+    return " ".join(filter(None, (text, sample(d), doubts(d))))
+
+
+def sample(d: Diagnosis) -> str:
+    """Return that D is of a sample of the edges, and its standard error; empty if it is of all."""
+    if not d.sampled or d.compared is None or d.ks_error is None:
+        return ""
+    return (
+        f"D is of a uniform sample of {d.compared:,} edges; its standard error is {d.ks_error:.4f}. "
+        "All other measures are of all edges."
+    )
 
 
 def doubts(d: Diagnosis) -> str:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from otherhalf.diagnosis import homophily
 from otherhalf.diagnosis.duplicates import find_duplicates
 from otherhalf.diagnosis.homophily import Interval, label_tendency
+from otherhalf.diagnosis.memory import diagnosis_need
 from otherhalf.diagnosis.sentences import explain
 from otherhalf.diagnosis.separation import class_separation
 from otherhalf.diagnosis.similarity import (
@@ -17,9 +18,11 @@ from otherhalf.diagnosis.similarity import (
     blocks,
     cosine_counts,
     densities,
+    ks_error,
     ks_statistic,
     mean_cosine,
     random_pairs,
+    sampled_edges,
 )
 from otherhalf.diagnosis.simple import simple_scores
 from otherhalf.diagnosis.units import UnitFree
@@ -42,6 +45,10 @@ The K-S statistic of two samples of size E from one distribution is above 1.36·
 that is 0.19 for 100.
 """
 
+MOST_EDGES = 2_000_000
+"""Above so many edges, a uniform sample of so many is compared: the standard error of D is then below 0.0004
+for the edges, less than the spread of the random pairs, and the time no longer grows with the edges."""
+
 BINS = 50
 FOLLOW = ("ks", "labels", "homophily", "heterophily")
 
@@ -62,6 +69,10 @@ class Diagnosis:
     where D can mean something. ``separation`` is how far the features tell the known classes apart
     (:func:`~otherhalf.diagnosis.separation.class_separation`). ``simple`` has what simple ways would score on
     the known labels (:func:`~otherhalf.diagnosis.simple.simple_scores`); it is empty if that was not wanted.
+
+    ``compared`` is the number of edges whose cosines D is of: all, or a sample of :data:`MOST_EDGES`.
+    ``ks_error`` is the standard error of D (:func:`~otherhalf.diagnosis.similarity.ks_error`): by the random
+    pairs, and by the sample of edges if there is one. Both are None in a model file written before.
     """
 
     ks: float
@@ -96,6 +107,13 @@ class Diagnosis:
     doubt: str = field(default="", repr=False)
     separation: float | None = field(default=None, repr=False)
     simple: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    compared: int | None = field(default=None, repr=False)
+    ks_error: float | None = field(default=None, repr=False)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether D is of a sample of the edges; all other measures are of all edges."""
+        return self.compared is not None and self.compared < self.edges
 
     @property
     def missing(self) -> str:
@@ -172,8 +190,9 @@ def diagnose(
 
     :math:`\mathbf{d}_1`: the cosine similarities of all connected pairs; :math:`\mathbf{d}_2^{(t)}`: those of
     as many uniform random pairs, drawn T times. D above ``threshold`` means homophily-prone. Edge direction
-    is not used. Columns of numbers are scaled before (:class:`~otherhalf.diagnosis.units.UnitFree`), so that
-    their units do not matter; sparse features, bags of words and 0/1 columns are taken as they are.
+    is not used. Of more than :data:`MOST_EDGES` edges, a uniform sample of so many stands for all. Columns of
+    numbers are scaled before (:class:`~otherhalf.diagnosis.units.UnitFree`), so that their units do not
+    matter; sparse features, bags of words and 0/1 columns are taken as they are.
 
     Known labels have a verdict too: the homophily measures use the edges with both labels known, and adjusted
     homophily decides (:func:`homophily.label_tendency`). Its 95 % interval treats edges as independent
@@ -191,15 +210,17 @@ def diagnose(
         raise InputError(f"draws must be ≥ 2, to measure the spread of D, not {draws}")
     if not 0 <= threshold <= 1:
         raise InputError(f"threshold must be from 0 to 1, the range of the K-S statistic, not {threshold}")
-    pairs_rng, bootstrap_rng, separation_rng, simple_rng = generator(seed).spawn(4)
+    diagnosis_need(graph, min(graph.num_edges, MOST_EDGES)).check()
+    pairs_rng, bootstrap_rng, separation_rng, simple_rng, edges_rng = generator(seed).spawn(5)
     edges = graph.undirected_edges
+    compared = sampled_edges(edges, MOST_EDGES, edges_rng)
     features = UnitFree.of(graph.x)
-    cosine = Cosine(features.x)
-    connected = cosine_counts(cosine, blocks(edges))
+    cosine = Cosine(features.x, compared.shape[1] * (draws + 1))
+    connected = cosine_counts(cosine, blocks(compared))
     random = np.zeros_like(connected)
     statistics = []
     for _ in range(draws):
-        sample = cosine_counts(cosine, random_pairs(graph.num_nodes, edges.shape[1], pairs_rng))
+        sample = cosine_counts(cosine, random_pairs(graph.num_nodes, compared.shape[1], pairs_rng))
         statistics.append(ks_statistic(connected, sample))
         random += sample
     ks = float(np.mean(statistics))
@@ -241,6 +262,8 @@ def diagnose(
         doubt=_doubt(features, connected + random, edges.shape[1]),
         separation=class_separation(cosine, y, separation_rng),
         simple=simple_scores(graph, features, y, simple_rng) if simple else {},
+        compared=compared.shape[1],
+        ks_error=ks_error(connected, random, edges.shape[1]),
     )
 
 

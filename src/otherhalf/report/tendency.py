@@ -9,7 +9,7 @@ import numpy as np
 from otherhalf.complement.missing_half import MissingHalf
 from otherhalf.diagnosis.duplicate_audit import audit_duplicates
 from otherhalf.diagnosis.plain_words import EITHER, LIKE, MEASURES, UNLIKE, sentence, what_is_joined
-from otherhalf.diagnosis.sentences import adjective
+from otherhalf.diagnosis.sentences import adjective, sample
 from otherhalf.diagnosis.simple import simple_scores
 from otherhalf.diagnosis.units import UnitFree
 from otherhalf.diagnosis.verdict import Diagnosis, diagnose
@@ -65,6 +65,8 @@ def meaning(diagnosis: Diagnosis, half: MissingHalf | None) -> list[str]:
         f"those of random nodes. It is {'above' if above else 'not above'} {diagnosis.threshold:g}, which "
         f"the paper takes for {'like joined with like' if above else 'unlike joined with unlike'}.",
     ]
+    if diagnosis.sampled:
+        lines.append(sample(diagnosis))
     if diagnosis.doubt:
         lines.append(diagnosis.doubt)
     if diagnosis.contradiction:

@@ -19,11 +19,11 @@ CACHE_ERRORS = (OSError, RuntimeError, EOFError, UnpicklingError)
 """The cache cannot be written or is damaged: every process then compiles again."""
 
 
-def compiled(signature: str, *, reorder: bool = False) -> Callable[[Compiled], Compiled]:
+def compiled(signature: Any, *, reorder: bool = False) -> Callable[[Compiled], Compiled]:
     """Compile a function for these types now, or read it from numba's cache.
 
-    With ``reorder`` the terms of a sum may be added in another order, so that they fill vectors; the order is
-    the same in every call.
+    The types are a text, or a signature of numba's with :func:`read_only` arrays. With ``reorder`` the terms
+    of a sum may be added in another order, so that they fill vectors; the order is the same in every call.
 
     The cache is valid while the file of the function stays the same: after a change of the options here,
     change that file or delete ``__pycache__/*.nb?``. A cache that others could have written is not read.
@@ -46,6 +46,11 @@ def compiled(signature: str, *, reorder: bool = False) -> Callable[[Compiled], C
         return done
 
     return compile_now
+
+
+def read_only(dtype: Any, dimensions: int = 1) -> Any:
+    """Return the type of an array in C order that is only read: that of a graph cannot be written."""
+    return numba.types.Array(dtype, dimensions, "C", readonly=True)
 
 
 def check_private(cache: Path, source: Path) -> None:
