@@ -38,7 +38,7 @@ def literal(x, pairs):
 def test_by_hand(make):
     """24/25 for (3, 4)·(4, 3); opposite rows −1; a row of zeros 0, even with itself; parallel rows 1."""
     x = frozen(make(np.array([[3, 4], [4, 3], [-3, -4], [0, 0], [8, 6]], dtype=np.float32)))
-    counts = counted(x, frozen(np.array([[0, 0, 0, 1, 3], [1, 2, 3, 4, 3]])))
+    counts = counted(x, frozen(np.array([[0, 1], [0, 2], [0, 3], [1, 4], [3, 3]])).T)
     assert {int(c) - STEPS: int(counts[c]) for c in np.flatnonzero(counts)} == {-50: 1, 0: 2, 48: 1, 50: 1}
 
 

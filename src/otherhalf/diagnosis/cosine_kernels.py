@@ -11,7 +11,7 @@ Floats = npt.NDArray[np.float32]
 Unsigned = npt.NDArray[np.uint32]
 Values = npt.NDArray[np.float64]
 
-NODES = read_only(i8)
+NODES = read_only(i8, layout="A")  # in any order: a part of the edges is not in that of their array
 
 ZERO, ONE, TWO = np.float32(0), np.uint32(1), np.uint32(2)
 

@@ -182,6 +182,8 @@ class _Mixing:
 
 
 def _labelled(edges: IntArray, y: IntArray) -> IntArray:
+    if (y != UNKNOWN).all():
+        return edges
     return edges[:, (y[edges[0]] != UNKNOWN) & (y[edges[1]] != UNKNOWN)]
 
 

@@ -7,11 +7,8 @@ import scipy.sparse as sp
 from otherhalf.graph import Graph
 from otherhalf.system.need import Need, Part, Stage
 
-EDGE = 130
-"""Bytes of an undirected edge: the adjacency matrix, and what making it leaves for a while."""
-
-LABELLED_EDGE = 90
-"""Bytes of an undirected edge while labels are compared, beside the finished matrix."""
+EDGE = 85
+"""Bytes of an undirected edge: the adjacency matrix, and what making it or comparing labels takes."""
 
 COMPARED = 40
 """Bytes of an edge in the sample whose cosines are computed."""
@@ -19,7 +16,7 @@ COMPARED = 40
 NODE = 120
 """Bytes of a node: norms, hashes, and the first of the nodes that are identical to it."""
 
-BLOCKS = 60e6
+BLOCKS = 20e6
 """Bytes of blocks and distributions, on any graph."""
 
 FEWER_EDGES, FEWER_COLUMNS, FEWER_NODES = "take fewer edges", "take fewer feature columns", "take fewer nodes"
@@ -34,9 +31,8 @@ def diagnosis_need(graph: Graph, compared: int) -> Need:
     """
     n, edges = graph.num_nodes, graph.num_edges
     copies = 0 if sp.issparse(graph.x) else 4 * n * graph.num_features
-    per_edge = max(EDGE, 24 + LABELLED_EDGE)
     parts = (
-        Part("the edges", edges * per_edge + compared * COMPARED, FEWER_EDGES),
+        Part("the edges", edges * EDGE + compared * COMPARED, FEWER_EDGES),
         Part("the features without units", copies, FEWER_COLUMNS),
         Part("the nodes", n * NODE + BLOCKS, FEWER_NODES),
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numba
 import numpy as np
@@ -48,9 +48,9 @@ def compiled(signature: Any, *, reorder: bool = False) -> Callable[[Compiled], C
     return compile_now
 
 
-def read_only(dtype: Any, dimensions: int = 1) -> Any:
-    """Return the type of an array in C order that is only read: that of a graph cannot be written."""
-    return numba.types.Array(dtype, dimensions, "C", readonly=True)
+def read_only(dtype: Any, dimensions: int = 1, layout: Literal["C", "A"] = "C") -> Any:
+    """Return the type of an array that is only read: those of a graph cannot be written."""
+    return numba.types.Array(dtype, dimensions, layout, readonly=True)
 
 
 def check_private(cache: Path, source: Path) -> None:
