@@ -54,6 +54,8 @@ class GOALClassifier(NodeClassifier):
             halves) or ``embedding`` (the paper's).
         follow: Which verdict decides the missing half: ``ks``, ``labels``, or a tendency given directly,
             ``homophily`` or ``heterophily``. Default: ``labels``, but ``ks`` with ``embedding``.
+        kernel: How the method ``kernel`` finds the half, as a dictionary of
+            :class:`~otherhalf.complement.settings.KernelSettings`.
         ensemble: Members of the method ``kernel``, as a dictionary of
             :class:`~otherhalf.estimators.settings.EnsembleSettings`.
         fast: Whether to fit only the spread and one plain model, in seconds (method ``kernel``).
@@ -93,6 +95,7 @@ class GOALClassifier(NodeClassifier):
 
     preset: str
     follow: str | None
+    kernel: dict[str, Any] | None
     ensemble: dict[str, Any] | None
     fast: bool
     refit: bool
@@ -119,6 +122,7 @@ class GOALClassifier(NodeClassifier):
         coefficients: tuple[float, float, float, float] | None = None,
         learn_coefficients: bool | None = None,
         blend: bool | None = None,
+        kernel: dict[str, Any] | None = None,
         ensemble: dict[str, Any] | None = None,
         fast: bool = False,
         refit: bool = False,

@@ -2,15 +2,22 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
-from otherhalf.complement.settings import ComplementSettings, EncoderSettings, HeadSettings
+from otherhalf.complement.settings import (
+    ComplementSettings,
+    EncoderSettings,
+    HeadSettings,
+    KernelSettings,
+)
 from otherhalf.errors import InputError
 from otherhalf.estimators.settings import EnsembleSettings, GOALSettings, Settings
 from otherhalf.nn.backbone import AUTO_TRUNK, Architecture
 from otherhalf.nn.models.registry import model_spec
 from otherhalf.training.class_weights import by_name
 from otherhalf.training.loop import TrainingSettings
+
+T = TypeVar("T", KernelSettings, EnsembleSettings)
 
 PRESETS = ("best", "paper")
 
@@ -172,6 +179,7 @@ OVERRIDES = (
     "encoder",
     "k",
     "max_candidates",
+    "kernel",
     "ensemble",
     "class_weight",
     *GOAL,
@@ -198,6 +206,7 @@ def with_overrides(settings: Settings, given: Mapping[str, Any]) -> Settings:
     if "encoder" in given:
         complement = replace(complement, encoder=_encoder(complement.encoder, given["encoder"]))
     if method == "kernel":
+        kernel = _changed(kernel, given.get("kernel", {}), "the kernel half")
         kernel = replace(kernel, **_among(("k", "max_candidates"), given))
     elif "k" in given:
         complement = replace(complement, k_homophily=given["k"], k_heterophily=given["k"])
@@ -205,7 +214,7 @@ def with_overrides(settings: Settings, given: Mapping[str, Any]) -> Settings:
         complement = replace(complement, max_candidates=given["max_candidates"])
     ensemble = settings.ensemble
     if "ensemble" in given:
-        ensemble = _ensemble(ensemble, given["ensemble"])
+        ensemble = _changed(ensemble, given["ensemble"], "the ensemble")
     goal = replace(
         goal,
         architecture=replace(goal.architecture, **_among(ARCHITECTURE, given)),
@@ -215,10 +224,11 @@ def with_overrides(settings: Settings, given: Mapping[str, Any]) -> Settings:
     return replace(settings, complement=complement, goal=goal, kernel=kernel, ensemble=ensemble)
 
 
-def _ensemble(preset: EnsembleSettings, given: Mapping[str, Any]) -> EnsembleSettings:
-    unknown = given.keys() - {item.name for item in fields(EnsembleSettings)}
+def _changed(preset: T, given: Mapping[str, Any], title: str) -> T:
+    """Return some of the settings with the entries of a dictionary in place of the preset's."""
+    unknown = given.keys() - {item.name for item in fields(preset)}
     if unknown:
-        raise InputError(f"the ensemble has no setting {min(unknown)!r}: leave it out")
+        raise InputError(f"{title} has no setting {min(unknown)!r}: leave it out")
     return replace(preset, **given)
 
 

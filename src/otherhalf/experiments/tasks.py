@@ -1,6 +1,6 @@
 """What a run does: open the graph, do the task, return a result. One function per task."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from otherhalf.experiments.paper.tasks import Task, node_counts
 from otherhalf.experiments.runner.graphs import GraphFolder, check_content
 from otherhalf.experiments.runner.job import Job
 from otherhalf.experiments.runner.models import model_of
+from otherhalf.experiments.tuning.divisions import division, seed_of, without_test_labels
 from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.process import keep_freed_memory
@@ -71,6 +72,14 @@ def trial(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str
     return {"val": _finite(val), "epochs": model.history_["classifier"].epochs}
 
 
+def tune(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
+    """Do one fit of a trial: score on validation nodes. The graph that it is given has no test label."""
+    fit = job.options["fit"]
+    seen, part = without_test_labels(graph, split), division(graph, split, fit)
+    model = model_of(replace(job, seed=seed_of(job.seed, fit)), device).fit(seen, part)
+    return {"val": _finite(score(job.options["metric"], model.predict_proba(seen), seen.y, part.val))}
+
+
 def audit(job: Job, graph: Graph, split: Split, device: str = "cpu") -> dict[str, Any]:
     """Return how many test nodes have an identical training node, and the score of copying its label."""
     report = audit_duplicates(graph, split).to_dict()
@@ -82,6 +91,7 @@ TASKS: dict[str, Task] = {
     "fit": fit,
     "averaged": averaged,
     "trial": trial,
+    "tune": tune,
     "audit": audit,
     "ablation": paper_tasks.ablation,
     "autotune": paper_tasks.autotune,

@@ -1,7 +1,7 @@
 """Claims on jobs: of several processes with one store, one runs a job, and the others wait for its record."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from otherhalf.errors import InputError
@@ -57,19 +57,7 @@ class Claims:
 
     def _take(self, job: Job) -> bool:
         path = self._path(job)
-        try:
-            while True:
-                try:
-                    self._folder.mkdir(parents=True, exist_ok=True)
-                    handle = take_lock(path)
-                    break
-                except FileNotFoundError:  # another process has just removed the empty folder
-                    continue
-        except OSError as error:
-            raise InputError(
-                f"{path} cannot be written ({error.strerror}): make the folder of the records writable, or "
-                "free some space"
-            ) from error
+        handle = _locked(path)
         if handle is not None:
             self._handles[path] = handle
         return handle is not None
@@ -81,3 +69,37 @@ class Claims:
 
     def _path(self, job: Job) -> Path:
         return self._folder / f"{self._store.key_of(job)}.lock"
+
+
+@contextmanager
+def alone(store: Store, name: str) -> Iterator[None]:
+    """Hold the claim of this name in the block; raise InputError if another process has it."""
+    path = store.folder / FOLDER / f"{name}.lock"
+    handle = _locked(path)
+    if handle is None:
+        raise InputError(
+            f"another process does the same with the records in {store.folder}: wait until it has ended, or "
+            "give another --store"
+        )
+    try:
+        yield
+    finally:
+        release_lock(path, handle)
+        with suppress(OSError):  # other processes have claims there
+            path.parent.rmdir()
+
+
+def _locked(path: Path) -> int | None:
+    """Return the handle of the lock of this file; None if another process holds it."""
+    try:
+        while True:
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                return take_lock(path)
+            except FileNotFoundError:  # another process has just removed the empty folder
+                continue
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written ({error.strerror}): make the folder of the records writable, or "
+            "free some space"
+        ) from error

@@ -109,7 +109,7 @@ def run(
         on_event: Called with each event.
     """
     notify = on_event or (lambda event: None)
-    workers = _workers(workers, threads, executor)
+    workers = workers_for(workers, threads, executor)
     store.check_writable()
     source_commit()  # asked now, because the code may be edited while the jobs run
     reused: list[Job] = []
@@ -149,7 +149,8 @@ def _without_record(jobs: list[Job], store: Store, notify: OnEvent) -> list[Job]
     return [job for job in jobs if not store.has(job)]
 
 
-def _workers(workers: int | None, threads: int, executor: Executor) -> int:
+def workers_for(workers: int | None, threads: int, executor: Executor) -> int:
+    """Return how many jobs run at a time; default: as many as the cores allow, or the executor's slots."""
     if threads < 1:
         raise InputError(f"threads={threads} is too small: give 1 or more")
     if workers is None:
