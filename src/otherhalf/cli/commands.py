@@ -34,6 +34,7 @@ from otherhalf.cli.predict import predict
 from otherhalf.cli.progress import progress
 from otherhalf.cli.report import report
 from otherhalf.cli.summary import BOLD, Summary
+from otherhalf.cli.tune import tune
 from otherhalf.system.memory import check_room_for_libraries
 from otherhalf.system.paths import check_present_folder
 from otherhalf.system.process import keep_freed_memory
@@ -176,6 +177,7 @@ app.command()(inspect)
 app.command()(compare)
 app.command()(reproduce)
 app.command()(search)
+app.command()(tune)
 app.command()(datasets)
 
 

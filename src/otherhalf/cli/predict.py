@@ -17,7 +17,7 @@ from otherhalf.system.fields import number, one_of
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from otherhalf.estimators.goal import GOALClassifier
+    from otherhalf.estimators.base import NodeClassifier
     from otherhalf.graph import Graph
 
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def predict(
     open_graph: OpenGraph,
     model: Annotated[
-        Path, typer.Argument(metavar="DIR", parser=path_option, help="A folder that `fit --out` wrote.")
+        Path, typer.Argument(metavar="DIR", parser=path_option, help="A folder that `fit` or `tune` wrote.")
     ],
     out: Annotated[
         Path, typer.Option(parser=path_option, help="Where to write the predictions: .csv or .parquet.")
@@ -58,15 +58,15 @@ def predict(
     from otherhalf.data.predictions import write_predictions
     from otherhalf.data.reading import AS_NUMBERS
     from otherhalf.data.table_writer import check_table_file
+    from otherhalf.estimators.any_model import load_model
     from otherhalf.estimators.conformal import as_text
-    from otherhalf.estimators.goal import GOALClassifier
 
     limit = _threshold(threshold)
     one_of("all", "unlabelled").check("nodes", nodes or "all")
     if coverage is not None:
         number(0, 1, above=True, below=True).check("coverage", coverage)
     check_table_file(out)  # before the computation, not after it
-    fitted = GOALClassifier.load(model)
+    fitted = load_model(model)
     fitted.device = device
     graph = open_graph(fitted.reading_ or AS_NUMBERS)
     wanted = _wanted(graph, fitted, nodes)
@@ -130,7 +130,7 @@ class _Wanted:
         return f" Labelled nodes are left out ({others:,}): `--nodes all` writes them too."
 
 
-def _wanted(graph: Graph, fitted: GOALClassifier, nodes: str | None) -> _Wanted:
+def _wanted(graph: Graph, fitted: NodeClassifier, nodes: str | None) -> _Wanted:
     """Return the nodes to write: by default those without a label and new ones, or all if there are none."""
     order = fitted.prepare(graph)[1]
     new = order[fitted.num_known_ :]

@@ -72,7 +72,7 @@ def end(stopped: Stopped) -> NoReturn:
 
 def what_is_kept(words: Sequence[str]) -> str:
     """Return the sentence for a command that was stopped."""
-    if words and words[0] in ("compare", "reproduce", "search"):
+    if words and words[0] in ("compare", "reproduce", "search", "tune"):
         return STOPPED_RUNS
     with_folder = any(word.partition("=")[0] == "--out" for word in words)
     return STOPPED_FIT if words and words[0] == "fit" and with_folder else STOPPED

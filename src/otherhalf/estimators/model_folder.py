@@ -83,6 +83,11 @@ def is_weights(name: Any) -> TypeGuard[str]:
     return isinstance(name, str) and WEIGHTS.fullmatch(name) is not None
 
 
+def class_of(folder: Path) -> str:
+    """Return the name of the class that wrote the model in a folder."""
+    return str(_read_description(folder).get("class", FIRST_CLASS))
+
+
 def read_folder(folder: Path, owner: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Read a model of this class, after a check of every byte of both files."""
     description = _read_description(folder)

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from otherhalf.data.predictions import write_predictions
+from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.evaluation import Evaluation, class_shares
 from otherhalf.estimators.goal import GOALClassifier
 from otherhalf.estimators.model_folder import weights_of
@@ -36,7 +37,7 @@ MOST_HALF_ROWS = 1_000_000
 
 
 def fit_into(
-    model: GOALClassifier,
+    model: NodeClassifier,
     graph: Graph,
     split: Split,
     folder: Path | None,
@@ -60,7 +61,7 @@ def fit_into(
         resume: Whether to continue a fit into the same folder that was stopped, with the same number of
             threads; one that had finished is not run again.
         on_step: Progress callback (stage, done, total).
-        simple: Whether the result has the scores of simple models beside those of the fit.
+        simple: Whether the result has the scores of simple models beside those of the fit (of GOAL only).
         spreadsheet_safe: Whether no cell of the tables is a formula to a spreadsheet
             (:func:`~otherhalf.data.table_writer.write_table`).
         write_report: Writes :data:`~otherhalf.estimators.run_files.REPORT_FILE` to the folder that it is
@@ -112,7 +113,7 @@ def fit_into(
 
 
 def _result(
-    model: GOALClassifier,
+    model: NodeClassifier,
     graph: Graph,
     split: Split,
     on_step: OnStep | None,
@@ -123,18 +124,20 @@ def _result(
     """Return the result of a fit, with the simple models beside it if they are wanted."""
     probabilities = model.predict_proba(graph) if probabilities is None else probabilities
     result = result_of(model, graph, split, probabilities)
-    rows = simple_rows(model, graph, split, probabilities, on_step) if simple else []
+    rows = []
+    if simple and isinstance(model, GOALClassifier):
+        rows = simple_rows(model, graph, split, probabilities, on_step)
     return {**result, "simple": [vars(row) for row in rows]}
 
 
 def result_of(
-    model: GOALClassifier, graph: Graph, split: Split, probabilities: np.ndarray[Any, Any] | None = None
+    model: NodeClassifier, graph: Graph, split: Split, probabilities: np.ndarray[Any, Any] | None = None
 ) -> dict[str, Any]:
     """Return the result of a fit. The test labels are read here, once, to score."""
     if probabilities is None:
         probabilities = model.predict_proba(graph)
     val, test = (score("accuracy", probabilities, graph.y, part) for part in (split.val, split.test))
-    half, choice, decision = model.missing_half_, model.metric_choice_, model.decision_
+    choice, decision = model.metric_choice_, model.decision_
     shares = class_shares(graph.y[split.train], graph.num_classes)
     found = {
         name: Evaluation.of(probabilities[part], graph.y[part], graph.classes, choice.name, shares=shares)
@@ -142,7 +145,7 @@ def result_of(
     }
     return {
         "name": graph.name,
-        "preset": model.preset,
+        "preset": getattr(model, "preset", None),
         "split": split.kind,
         "seed": model.seed,
         "val_accuracy": val,
@@ -156,6 +159,15 @@ def result_of(
         "seconds": model.seconds_,
         "epochs": model.history_["classifier"].epochs if "classifier" in model.history_ else 0,
         "peak_memory_mb": peak_memory_mb(),
+        **(_of_goal(model, graph, split) if isinstance(model, GOALClassifier) else {}),
+        "fingerprint": graph.fingerprint,
+    }
+
+
+def _of_goal(model: GOALClassifier, graph: Graph, split: Split) -> dict[str, Any]:
+    """Return what only GOAL has: its coefficients, its diagnosis, its half and its members."""
+    half = model.missing_half_
+    return {
         "coefficients": model.coefficients_,
         "tendency": model.diagnosis_.tendency,
         "contradiction": model.diagnosis_.contradiction,
@@ -168,19 +180,18 @@ def result_of(
         "encoder": half and half.encoder,
         "encoder_share": model.encoder_share_,
         "leaderboard": [vars(row) for row in model.leaderboard_],
-        "fingerprint": graph.fingerprint,
     }
 
 
-def _write_half(model: GOALClassifier, graph: Graph, folder: Path, *, safe: bool) -> int | None:
+def _write_half(model: NodeClassifier, graph: Graph, folder: Path, *, safe: bool) -> int | None:
     """Write the edges of the missing half, unless there is none or it is very large; return their number."""
-    half = model.missing_half_
+    half = model.missing_half_ if isinstance(model, GOALClassifier) else None
     if half is None or half.pairs.shape[1] > MOST_HALF_ROWS:
         return None
     return half.to_table(folder / HALF_FILE, graph, spreadsheet_safe=safe)
 
 
-def _run_identity(model: GOALClassifier, graph: Graph, split: Split, *, safe: bool) -> str:
+def _run_identity(model: NodeClassifier, graph: Graph, split: Split, *, safe: bool) -> str:
     """Return a hash of everything that decides what a run writes: the fit, names, labels and test nodes.
 
     How tables were read is among it: the model keeps the names of their columns for ``predict``.

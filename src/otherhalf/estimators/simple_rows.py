@@ -140,11 +140,27 @@ def _made(name: str, model: GOALClassifier) -> NodeClassifier:
 
 def _leads(one: FloatArray, other: FloatArray, y: IntArray, metric: Metric, seed: int) -> bool:
     """Whether ``one`` is better than ``other`` by more than chance, by drawing the nodes anew (bootstrap)."""
+    lead, error = lead_of(one, other, y, metric, seed)
+    return lead > 0 and error is not None and bool(lead > STANDARD_ERRORS * error)
+
+
+def lead_of(
+    one: FloatArray, other: FloatArray, y: IntArray, metric: Metric, seed: int
+) -> tuple[float, float | None]:
+    """Return how much better ``one`` is than ``other``, and the standard error by drawing the nodes anew.
+
+    The error is None where it is undefined: too few draws have a score.
+
+    Args:
+        one: ``[n, C]`` class probabilities.
+        other: Those of another model for the same nodes.
+        y: ``[n]`` class codes.
+        metric: The metric.
+        seed: Seed of the draws.
+    """
     lead = metric.quality(one, y) - metric.quality(other, y)
-    if not lead > 0:
-        return False
     rng = np.random.default_rng(seed)
     draws = (rng.integers(0, len(y), len(y)) for _ in range(DRAWS))
     leads = np.array([metric.quality(one[d], y[d]) - metric.quality(other[d], y[d]) for d in draws])
     leads = leads[np.isfinite(leads)]  # a draw without one of the classes has no ROC-AUC
-    return len(leads) > 1 and bool(lead > STANDARD_ERRORS * leads.std(ddof=1))
+    return float(lead), float(leads.std(ddof=1)) if len(leads) > 1 else None

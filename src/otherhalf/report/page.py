@@ -7,7 +7,7 @@ user's data that were read as markup still could not run or load anything.
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -54,6 +54,11 @@ def render_tables(
     ]
     parts = {"command": command, "chart": chart, "chart_note": chart_note, "images": coded}
     return _page("tables.html", ("page.js",), VERSION, title=title, tables=tables, **parts)
+
+
+def render_search(content: Mapping[str, Any], chart: Markup) -> str:
+    """Return the page of a search over settings, from what :mod:`otherhalf.report.tuned` puts together."""
+    return _page("tuned.html", ("page.js",), VERSION, **content, chart=chart)
 
 
 def policy(*scripts: str) -> str:

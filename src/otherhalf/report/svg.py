@@ -115,6 +115,35 @@ def bars(rows: Sequence[Bar], title: str, *, digits: int = 3, most: float = 1.0,
     return _chart(title, "; ".join(told), 38 * len(rows), parts)
 
 
+def climb(points: Sequence[tuple[float | None, bool]], title: str, x_axis: str, y_axis: str) -> Markup:
+    """Return values in their order, and a line of the best so far; True marks the one with the accent.
+
+    A value that is unknown leaves a gap. Larger values are better.
+    """
+    height, top = 220, 24
+    base = height - 34
+    known = [value for value, _ in points if value is not None]
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    x, y = _linear(0, max(1, len(points) - 1), LEFT + 6, RIGHT - 6), _linear(low, high, base - 8, top + 6)
+    parts = [_text(0, 12, y_axis, "muted"), _x_axis(x, 0, max(1, len(points) - 1), base, x_axis)]
+    for tick in _ticks(low, high, 4):
+        parts.append(f'<path class="grid" d="M{LEFT} {y(tick):.1f}H{RIGHT}"/>')
+        parts.append(_text(LEFT - 5, y(tick) + 4, f"{tick:g}", "muted", "end"))
+    best, path = None, ""
+    for place, (value, _) in enumerate(points):
+        if value is not None and (best is None or value > best):
+            path += f"M{x(place):.1f} {y(value):.1f}" if best is None else f"H{x(place):.1f}V{y(value):.1f}"
+            best = value
+    parts.append(f'<path class="line s0" d="{path}H{x(len(points) - 1):.1f}"/>' if path else "")
+    for place, (value, marked) in enumerate(points):
+        if value is not None:
+            centre = f'cx="{x(place):.1f}" cy="{y(value):.1f}"'
+            style, radius = ("s1", 6) if marked else ("s0", 3.5)
+            parts.append(f'<circle class="mark {style}" {centre} r="{radius}"/>')
+    told = f"{len(known)} values; the best is {best:.4f}" if best is not None else "no value"
+    return _chart(title, told, height, parts)
+
+
 def lines(series: Sequence[Line], title: str, x_axis: str, y_axis: str) -> Markup:
     """Return lines over one another, with a dot at the mark of each; gaps stay gaps."""
     height, top = 200, 24

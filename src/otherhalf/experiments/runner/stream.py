@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
@@ -29,7 +29,7 @@ def run_stream(
     executor: Executor = run_jobs,
     until: float | None = None,
     on_start: OnStart | None = None,
-) -> Iterator[tuple[Job, Outcome]]:
+) -> Generator[tuple[Job, Outcome]]:
     """Yield each job with its outcome when it ends; jobs that run when the time is up are stopped.
 
     Args:

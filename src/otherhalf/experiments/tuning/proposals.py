@@ -78,11 +78,9 @@ def _drawn(
             yield _asked(ways, trials, _seed(seed, number, attempt), larger_is_better)
     rng = np.random.default_rng([seed, number])
     for _ in range(DRAWS):
-        way = ways[rng.integers(len(ways))]
-        yield (
-            way,
-            way.point({each.name: each.values[rng.integers(len(each.values))] for each in way.dimensions}),
-        )
+        way = ways[int(rng.integers(len(ways)))]
+        values = {each.name: each.values[int(rng.integers(len(each.values)))] for each in way.dimensions}
+        yield way, way.point(values)
 
 
 def _seed(*numbers: int) -> int:

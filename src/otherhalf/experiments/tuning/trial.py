@@ -38,11 +38,6 @@ class Trial:
     error: str = ""
 
     @property
-    def is_default(self) -> bool:
-        """Whether its settings are the defaults of its way."""
-        return not self.point
-
-    @property
     def title(self) -> str:
         """Its model and settings, for people."""
         settings = ", ".join(f"{name}={in_words(value)}" for name, value in self.point.items())
