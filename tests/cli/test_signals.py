@@ -89,6 +89,7 @@ def test_the_end_is_one_sentence_and_is_not_disturbed(capsys):
         ("compare texas --runs 3", STOPPED_RUNS),
         ("reproduce table1", STOPPED_RUNS),
         ("search --out settings", STOPPED_RUNS),
+        ("tune texas --trials 9", STOPPED_RUNS),
     ],
 )
 def test_the_sentence_speaks_of_what_the_command_keeps(command, sentence):

@@ -39,6 +39,7 @@ ARRIVES = {
     "k": (17, lambda s: (s.complement.k_homophily, s.complement.k_heterophily)),
     "method": ("kernel", lambda s: s.method),
     "class_weight": ("balanced", lambda s: s.class_weight),
+    "kernel": ({"steps": 4}, lambda s: {"steps": s.kernel.steps}),
     "ensemble": ({"plain": 4}, lambda s: {"plain": s.ensemble.plain}),
 }
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from otherhalf.report.svg import WIDTH, Bar, Line, Point, bars, histograms, lines, reliability, scale
+from otherhalf.report.svg import WIDTH, Bar, Line, Point, bars, climb, histograms, lines, reliability, scale
 
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
 SHARES = st.floats(0, 1)
@@ -131,3 +131,24 @@ def test_a_chart_has_a_name_for_screen_readers():
     root, _ = parsed(bars([Bar("a", 0.5, 0.4, 0.6)], "How many"))
     assert (root.get("role"), root.find("title").text) == ("img", "How many")
     assert root.find("desc").text == "a: 0.500 (from 0.400 to 0.600)"
+
+
+def test_the_climb_has_a_dot_for_each_value_and_a_line_of_the_best():
+    root, marks = parsed(
+        climb([(0.5, False), (None, False), (0.4, False), (0.7, True)], "t", "trial", "score")
+    )
+    assert len(marks["mark s0"]) == 2
+    assert len(marks["mark s1"]) == 1
+    assert float(marks["mark s1"][0].get("cy")) < float(marks["mark s0"][0].get("cy"))
+    path = numbers(marks["line s0"][0].get("d"))
+    heights = [float(each.get("cy")) for each in (marks["mark s0"][0], marks["mark s1"][0])]
+    assert path[1] == heights[0]
+    assert path[3] == heights[1]
+    assert root.find("desc") is not None or "0.7000" in climb([(0.7, False)], "t", "x", "y")
+
+
+def test_a_climb_without_values():
+    _root, marks = parsed(climb([(None, False)], "t", "trial", "score"))
+    assert "mark s0" not in marks
+    assert "line s0" not in marks
+    assert "no value" in climb([], "t", "trial", "score")

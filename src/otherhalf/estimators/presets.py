@@ -206,12 +206,13 @@ def with_overrides(settings: Settings, given: Mapping[str, Any]) -> Settings:
     if "encoder" in given:
         complement = replace(complement, encoder=_encoder(complement.encoder, given["encoder"]))
     if method == "kernel":
-        kernel = _changed(kernel, given.get("kernel", {}), "the kernel half")
         kernel = replace(kernel, **_among(("k", "max_candidates"), given))
     elif "k" in given:
         complement = replace(complement, k_homophily=given["k"], k_heterophily=given["k"])
     if method == "embedding" and "max_candidates" in given:
         complement = replace(complement, max_candidates=given["max_candidates"])
+    if "kernel" in given:
+        kernel = _changed(kernel, given["kernel"], "the kernel half")
     ensemble = settings.ensemble
     if "ensemble" in given:
         ensemble = _changed(ensemble, given["ensemble"], "the ensemble")

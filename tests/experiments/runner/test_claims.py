@@ -5,7 +5,7 @@ import os
 import pytest
 
 from otherhalf.errors import InputError
-from otherhalf.experiments.runner.claims import FOLDER, Claims
+from otherhalf.experiments.runner.claims import FOLDER, Claims, alone
 from otherhalf.experiments.runner.job import Job, Outcome
 from otherhalf.experiments.runner.store import Store
 from otherhalf.system import locks
@@ -80,3 +80,13 @@ def test_a_folder_that_cannot_be_written(store, monkeypatch):
     monkeypatch.setattr("otherhalf.experiments.runner.claims.take_lock", closed)
     with Claims(store) as claims, pytest.raises(InputError, match=r"cannot be written \(Permission denied\)"):
         list(claims.claimed(JOBS, []))
+
+
+def test_of_two_that_do_the_same_one_is_refused(store):
+    with alone(store, "tune-1"), alone(store, "tune-2"):
+        third = alone(store, "tune-1")
+        with pytest.raises(InputError, match="another process does the same with the records in"):
+            third.__enter__()
+    with alone(store, "tune-1"):
+        pass
+    assert list(store.folder.iterdir()) == []

@@ -132,7 +132,7 @@ class Way:
 SWITCH = (False, True)
 COEFFICIENTS = ((1.0, 1.0, 0.5, 0.5), (1.0, 1.0, 0.1, 0.1), (1.0, 1.0, 1.0, 1.0), (0.0, 2.0, 2.0, 0.0))
 
-OWN = {
+OWN_VALUES = {
     "steps": (1, 2, 3, 5, 10),
     "teleport": (0.05, 0.1, 0.2, 0.5, 0.9),
     "walk_dropout": (0.0, 0.2, 0.5, 0.7),
@@ -243,12 +243,12 @@ def _baseline(name: str) -> Way:
     """Return a model of the registry: the backbone's settings, and its own options that are known here."""
     encoder, spec = BEST.complement.encoder, MODELS[name]
     shape = [each for each in _architecture(encoder.architecture) if each.name not in spec.fixed]
-    own = [_own(key, option) for key, option in spec.own_options.items() if key in OWN]
+    own = [_own(key, option) for key, option in spec.own_options.items() if key in OWN_VALUES]
     return Way(name, {}, (_scaling(), *shape, *_training(encoder.training), *own))
 
 
 def _own(name: str, option: Option) -> Dimension:
-    allowed = {value for value in OWN[name] if option.rule.allows(value)} | {option.default}
+    allowed = {value for value in OWN_VALUES[name] if option.rule.allows(value)} | {option.default}
     return Dimension(name, tuple(sorted(allowed)), option.default)
 
 

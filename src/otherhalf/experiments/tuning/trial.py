@@ -41,7 +41,7 @@ class Trial:
     def title(self) -> str:
         """Its model and settings, for people."""
         settings = ", ".join(f"{name}={in_words(value)}" for name, value in self.point.items())
-        return f"{self.way.title}: {settings or 'defaults'}"
+        return f"{self.way.name}: {settings or 'defaults'}"
 
     def waiting(self) -> list[int]:
         """Return the fits of its rung that have no score yet and do not run."""
