@@ -23,8 +23,10 @@ from otherhalf.experiments.paper.registry import EXPERIMENTS
 from otherhalf.experiments.runner.benchmark_data import BenchmarkData
 from otherhalf.experiments.runner.executor import EXECUTORS, run_jobs
 from otherhalf.experiments.runner.graphs import GraphFolder
+from otherhalf.experiments.runner.models import make_model
 from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.table import Table
+from otherhalf.experiments.tuning.space import OWN_VALUES, ways_of
 from otherhalf.experiments.workbench import Workbench
 from otherhalf.nn.backbone import Backbone, SparseLinear
 from otherhalf.nn.models.registry import MODELS, ModelSpec, Option
@@ -147,6 +149,14 @@ def test_a_metric_of_which_less_is_better(monkeypatch):
     assert result.table().rows[0][1].startswith("**")
 
 
+def test_a_setting_to_the_search(mix, monkeypatch):
+    monkeypatch.setitem(OWN_VALUES, "share", (0.25, 0.5, 0.75, 2.0))
+    (way,) = ways_of(["mix"])
+    assert way.by_name["share"].values == (0.25, 0.5, 0.75)  # the rule of the option does not allow 2
+    model = make_model("mix", way.params({"share": 0.75}), 0, "accuracy")
+    assert model.resolved_settings().own_options == {"share": 0.75}
+
+
 def test_a_reader(monkeypatch, tmp_path, run):
     def read(data, columns):
         x, y, *edges = (np.array(row.split(), dtype=float) for row in Path(data).read_text().splitlines())
@@ -237,16 +247,18 @@ def test_a_page(tmp_path, monkeypatch):
 
 
 def test_each_is_at_most_three_steps():
-    parts = re.split(r"\n\*\*an? (\w+)\*\*\n", PAGE.split("## To add …")[1].split("## Rules")[0])
+    parts = re.split(r"\n\*\*an? ([\w ]+)\*\*\n", PAGE.split("## To add …")[1].split("## Rules")[0])
     steps = {
         name: len(re.findall(r"^\d\. ", text, re.MULTILINE))
         for name, text in zip(parts[1::2], parts[2::2], strict=True)
     }
-    assert set(steps) == {"baseline", "encoder", "metric", "reader", "experiment", "executor", "page"}
+    words = {"baseline", "encoder", "metric", "reader", "experiment", "executor", "page"}
+    assert set(steps) == {*words, "setting to the search", "mark of speed or memory"}
     assert max(steps.values()) <= 3
     tests = {
         name.removeprefix("test_an_").removeprefix("test_a_")
         for name in globals()
         if name.startswith("test_a")
     }
-    assert set(steps) <= tests
+    here = set(steps) - {"mark of speed or memory"}  # tests/test_benchmarks.py
+    assert {name.replace(" ", "_") for name in here} <= tests

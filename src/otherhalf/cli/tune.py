@@ -79,6 +79,13 @@ def tune(
             help="Folder of the ready model, as fit writes it, and of the page; an earlier one is replaced.",
         ),
     ] = OUT,
+    graphs: Annotated[
+        Path | None,
+        typer.Option(
+            parser=path_option,
+            help="Folder for your own graph, which all fits can read; default: a temporary one.",
+        ),
+    ] = None,
     report: Page = None,
     store: StoreFolder = STORE,
     executor: ExecutorName = "processes",
@@ -104,7 +111,9 @@ def tune(
     from otherhalf.experiments.tuning.tune import tune as run_search
 
     with temporary_folder() as folder:
-        workbench = make_workbench(store, executor, workers, threads, device, graphs=folder, quiet=as_json)
+        workbench = make_workbench(
+            store, executor, workers, threads, device, graphs=graphs or folder, quiet=as_json
+        )
         graph = open_graph()
         search = run_search(
             graph,

@@ -201,11 +201,11 @@ class Told:
 
     def how(self) -> str:
         """Return how the search works, in two sentences."""
-        fits = ", ".join(map(str, RUNGS[:-1]))
-        divided = search_kind(self.search.benchmark.split)
+        once, twice, most = RUNGS
         return (
-            f"Every trial is fitted once; the best of each {SHARE} are fitted again, up to {RUNGS[-1]} times "
-            f"(after {fits} fits the rest is pruned). {divided}"
+            f"Every trial has {once} fit. One of {SHARE} goes on and has {twice}, one of {SHARE} of those "
+            f"{most}; the others are pruned. The defaults go along. "
+            f"{search_kind(self.search.benchmark.split)}"
         )
 
     def page(self, command: str = "") -> str:
