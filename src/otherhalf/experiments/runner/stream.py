@@ -9,7 +9,8 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
-from otherhalf.experiments.runner.executor import Executor, OnStart, Work, run_jobs
+from otherhalf.experiments.runner.attempt import Executor, OnStart, Work
+from otherhalf.experiments.runner.executor import run_jobs
 from otherhalf.experiments.runner.job import Job, Outcome
 
 SOON = 1e-3

@@ -214,7 +214,7 @@ def _run(search: Search, workbench: Workbench, until: float | None, on_fit: OnFi
         return job
 
     work = Worker(workbench.graphs, workbench.store.device)
-    workers = workers_for(workbench.workers, workbench.threads)
+    workers = workers_for(workbench.workers, workbench.threads, workbench.executor)
     stream = run_stream(
         ask,
         work,
