@@ -92,7 +92,7 @@ class Search:
                 if options.get("study") != self.study or record.job.data_hash != self.benchmark.data_hash:
                     continue
                 way = ways[options["way"]]
-                point = {name: _as_declared(value) for name, value in options["point"].items()}
+                point = way.point({name: _as_declared(each) for name, each in options["point"].items()})
                 trial = found.get(options["trial"], Trial(options["trial"], way, point))
                 if store.key_of(self.job(trial, options["fit"])) == record.key:
                     result = record.result
