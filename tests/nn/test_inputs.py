@@ -127,3 +127,21 @@ def test_a_deviation_that_float32_cannot_hold():
     scaled = Scaling.fit(x, "standard").apply(x)
     assert np.isfinite(scaled).all()
     assert np.abs(scaled).max() < 1e-30
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_the_inputs_of_some_nodes_are_their_rows(dense):
+    rng = np.random.default_rng(0)
+    x = sp.random(30, 12, 0.1, "csr", np.float32, rng)
+    neighbours = SparseOperator.from_scipy(sp.random(30, 30, 0.2, "csr", np.float32, rng))
+    labels = torch.eye(30)[:, :4]
+    features = torch.from_numpy(x.toarray()) if dense else SparseOperator.from_scipy(x)
+    nodes = torch.tensor([7, 0, 29, 7])
+    chosen = NodeInputs(features, neighbours, labels).rows(nodes)
+    found = chosen.features if dense else chosen.features.matrix.to_dense()
+    assert torch.equal(found, torch.from_numpy(x.toarray())[nodes])
+    assert torch.equal(chosen.neighbours.matrix.to_dense(), neighbours.matrix.to_dense()[nodes])
+    assert torch.equal(chosen.labels, labels[nodes])
+    alone = NodeInputs(features).rows(nodes)
+    assert alone.neighbours is None
+    assert alone.labels is None

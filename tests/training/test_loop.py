@@ -234,6 +234,23 @@ def test_coefficients_do_not_decay():
 # ---------------------------------------------------------------------- seeds
 
 
+def test_every_module_is_in_training_mode_for_the_loss_and_in_evaluation_mode_for_the_score():
+    model = nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.Dropout(0.5), nn.BatchNorm1d(2)))
+    seen = []
+
+    def loss(batch):
+        seen.append({each.training for each in model.modules()})
+        return model(torch.ones(3, 2)).sum()
+
+    def score():
+        seen.append({each.training for each in model.modules()})
+        return (0.0,)
+
+    train(model, loss, [torch.arange(3)], score, TrainingSettings(epochs=2))
+    assert seen == [{True}, {False}] * 2
+    assert not any(each.training for each in model.modules())
+
+
 def test_seeded_is_determined_inside_and_leaves_no_trace_outside():
     torch.manual_seed(7)
     expected = torch.rand(3)

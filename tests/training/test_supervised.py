@@ -356,3 +356,36 @@ def test_weights_of_one_change_no_bit():
 
     assert np.array_equal(trained(None), trained(np.ones(2, dtype=np.float32)))
     assert not np.array_equal(trained(None), trained(np.array([1, 2], dtype=np.float32)))
+
+
+class Hidden(nn.Module):
+    """A model that does not look like one without edges."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, *arguments):
+        return self.model(*arguments)
+
+
+@pytest.mark.parametrize("norm", ["none", "layer", "batch"])
+@pytest.mark.parametrize("trunk", ["none", "features", "features+neighbours"])
+def test_a_model_without_edges_is_judged_by_the_rows_of_validation_nodes_alone(norm, trunk, monkeypatch):
+    prepared = PreparedGraph(TWO, Scaling.of(TWO, "auto"))
+    settings = TrainingSettings(epochs=6)
+    histories, seen = [], []
+    rows = NodeInputs.rows
+    monkeypatch.setattr(NodeInputs, "rows", lambda self, nodes: seen.append(len(nodes)) or rows(self, nodes))
+    for wrap in (Hidden, lambda model: model):
+        with seeded(0):
+            architecture = Architecture(hidden=40, norm=norm, trunk=trunk)
+            model = build("mlp", *prepared.sizes, architecture, {})
+            histories.append(
+                fit_supervised(wrap(model), (prepared.inputs,), TWO, settings, Supervision(PARTS))
+            )
+    everyone, alone = histories
+    assert seen == [len(PARTS.val)]
+    assert alone.losses == everyone.losses
+    assert [score[0] for score in alone.scores] == [score[0] for score in everyone.scores]
+    np.testing.assert_allclose(alone.scores, everyone.scores, rtol=1e-6)

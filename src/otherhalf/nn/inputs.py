@@ -42,6 +42,16 @@ class NodeInputs:
         labels = None if self.labels is None else self.labels.to(device)
         return NodeInputs(self.features.to(device), rows, labels)
 
+    def rows(self, nodes: torch.Tensor) -> NodeInputs:
+        """Return the inputs of these nodes."""
+        chosen = nodes.cpu().numpy()
+        features = self.features
+        return NodeInputs(
+            features.rows(chosen) if isinstance(features, SparseOperator) else features[nodes],
+            None if self.neighbours is None else self.neighbours.rows(chosen),
+            None if self.labels is None else self.labels[nodes],
+        )
+
     def showing(self, labels: torch.Tensor) -> NodeInputs:
         """Return the inputs with these labels."""
         return replace(self, labels=labels)

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from otherhalf.errors import InputError
 from otherhalf.graph import Graph, Split
+from otherhalf.nn.backbone import Backbone
 from otherhalf.nn.inputs import NodeInputs
 from otherhalf.system.arrays import UNKNOWN, FloatArray, IntArray
 from otherhalf.training.checkpoint import History
@@ -93,8 +94,12 @@ def fit_supervised(
     def loss(batch: Tensor) -> Tensor:
         return _loss(module, arguments, train_labels, batch, weight)
 
+    judged, places = arguments, val_nodes
+    if isinstance(module, Backbone) and len(arguments) == 1:  # no edges: a node's logits are its own affair
+        judged, places = (arguments[0].rows(val_nodes),), torch.arange(len(val_nodes), device=device)
+
     def score() -> tuple[float, float]:
-        logits = module(*arguments)[val_nodes]
+        logits = module(*judged)[places]
         likelihood = -float(F.cross_entropy(logits, val_labels, weight=weight))
         return quality(logits.cpu().numpy(), val_codes), likelihood
 

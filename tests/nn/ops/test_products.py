@@ -160,3 +160,26 @@ def test_dropout_strikes_the_same_entries_of_a_cut_transpose(cut_everything):
     kept = dropped.matrix.to_dense()
     assert 0 < int((kept == 0).sum()) < kept.numel()
     torch.testing.assert_close(dropped.transpose.to_dense(), kept.T.contiguous(), rtol=0, atol=0)
+
+
+def test_the_arrays_of_a_matrix_are_asked_for_once_and_go_with_it():
+    import gc
+
+    from otherhalf.nn.ops.products import _ARRAYS, arrays_of
+
+    matrix = to_torch(sp.csr_matrix(SMALL))
+    before = len(_ARRAYS)
+    crow, col, values = arrays_of(matrix)
+    assert arrays_of(matrix)[0] is crow
+    assert (crow.tolist(), col.tolist(), values.tolist()) == (
+        [0, 3, 3, 6],
+        [0, 2, 4, 0, 1, 3],
+        [1, 2, 3, 4, 5, 6],
+    )
+    assert len(_ARRAYS) == before + 1
+    matrix.values().mul_(2)  # the same memory
+    assert product(matrix, torch.ones(5, 40))[:, 0].tolist() == [12, 0, 30]
+    del matrix
+    gc.collect()
+    assert len(_ARRAYS) == before
+    assert arrays_of(torch.eye(3).to_sparse_csr()) is None  # its indices are 64-bit numbers

@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from otherhalf.nn.ops.products import SideBySide, to_torch
 from otherhalf.nn.ops.sparse import (
     SparseOperator,
     mean_adjacency,
@@ -358,3 +359,17 @@ def test_the_unit_of_the_weights_does_not_matter(matrix, self_loops):
     weights.eliminate_zeros()
     first, second = (matrix(each, self_loops=self_loops) for each in (weights, 1024 * weights))
     np.testing.assert_allclose(first.toarray(), second.toarray(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("nodes", [[], [3], [8, 2, 2, 0]])
+def test_rows_of_an_operator_also_of_one_in_blocks(nodes):
+    matrix = sp.random(9, 50, 0.2, "csr", np.float32, np.random.default_rng(0))
+    operator = SparseOperator.from_scipy(matrix)
+    blocks = [to_torch(sp.csr_matrix(part)) for part in (matrix[:, :20], matrix[:, 20:])]
+    in_blocks = SparseOperator(SideBySide(blocks), operator.transpose)
+    dense = torch.randn(50, 40)
+    for each in (operator, in_blocks):
+        chosen = each.rows(np.array(nodes, dtype=np.int64))
+        assert chosen.shape == (len(nodes), 50)
+        assert torch.equal(chosen.matrix.to_dense(), operator.matrix.to_dense()[nodes])
+        assert torch.equal(chosen @ dense, (operator @ dense)[nodes])

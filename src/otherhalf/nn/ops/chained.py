@@ -9,7 +9,7 @@ from torch import Tensor
 
 from otherhalf.nn.ops.compiled import Int32s, compiled, over_rows
 from otherhalf.nn.ops.kernels import Floats, add_rows
-from otherhalf.nn.ops.products import add_product, is_compiled
+from otherhalf.nn.ops.products import add_product, arrays_of, is_compiled
 from otherhalf.nn.ops.sparse import SparseOperator
 
 ROWS = 64
@@ -78,15 +78,17 @@ def _compiled(
     nothing = x.new_empty(0, x.shape[1])
     result, between, p = torch.empty_like(x), torch.empty_like(x), torch.empty_like(x) if keep else nothing
     u, v = (nothing, nothing) if against is None else (each.contiguous() for each in against)
-    matrix = first.matrix
-    assert isinstance(matrix, Tensor)
+    assert isinstance(first.matrix, Tensor)
+    arrays = arrays_of(first.matrix)
+    assert arrays is not None
+    crow, col, values = arrays
     sums = np.zeros((len(x) if against is not None else 0, 4))
     over_rows(
         multiply_and_mix,
-        matrix.crow_indices().numpy(),
+        crow,
         x.shape[1],
-        matrix.col_indices().numpy(),
-        matrix.values().numpy(),
+        col,
+        values,
         *(each.numpy() for each in (x, result, between, p)),
         np.array(factors, dtype=np.float32),
         u.numpy(),

@@ -18,6 +18,8 @@ def dense_product(x: Tensor, weight: Tensor) -> Tensor:
     of the time, and a quarter with one column per class (measured on one core).
     """
     if _onednn_takes(x) and _onednn_takes(weight):
+        if not (torch.is_grad_enabled() and (x.requires_grad or weight.requires_grad)):
+            return _times_transposed(x, weight.t())
         product: Tensor = _DenseProduct.apply(x, weight)  # type: ignore[no-untyped-call]
         return product
     return x @ weight

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 from torch import Tensor
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from otherhalf.nn.ops.compiled import over_rows
 from otherhalf.nn.ops.kernels import add_rows
@@ -84,20 +86,34 @@ def is_compiled(matrices: Sequence[SparseMatrix], dense: Tensor) -> bool:
     """Return whether the compiled product takes each of these matrices times this dense one."""
     if dense.device.type != "cpu" or dense.dtype != torch.float32 or dense.shape[1] < NARROWEST:
         return False
-    # The types that to_torch gives.
-    return all(
-        isinstance(each, Tensor)
-        and each.crow_indices().dtype == torch.int32
-        and each.values().dtype == torch.float32
-        for each in matrices
-    )
+    return all(isinstance(each, Tensor) and arrays_of(each) is not None for each in matrices)
+
+
+Arrays = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float32]]
+"""The starts of the rows of a CSR matrix, the columns of its entries, and the entries."""
+
+# On a small graph, to ask a tensor for its arrays takes longer than the product.
+_ARRAYS: MutableMapping[Tensor, Arrays | None] = WeakTensorKeyDictionary()
+
+
+def arrays_of(matrix: Tensor) -> Arrays | None:
+    """Return the memory of a CSR tensor; None if it has other types than :func:`to_torch` gives."""
+    try:
+        return _ARRAYS[matrix]
+    except KeyError:
+        crow, col, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
+        usual = crow.dtype == torch.int32 and values.dtype == torch.float32 and values.device.type == "cpu"
+        found = (crow.numpy(), col.numpy(), values.numpy()) if usual else None
+        _ARRAYS[matrix] = found
+        return found
 
 
 def add_product(matrix: Tensor, dense: Tensor, out: Tensor, *, reset: bool) -> None:
     """Add M H to ``out``; with ``reset``, overwrite it."""
-    crow, col = matrix.crow_indices().numpy(), matrix.col_indices().numpy()
-    arrays = (matrix.values().numpy(), dense.numpy(), out.numpy())
-    over_rows(add_rows, crow, dense.shape[1], col, *arrays, reset)
+    arrays = arrays_of(matrix)
+    assert arrays is not None
+    crow, col, values = arrays
+    over_rows(add_rows, crow, dense.shape[1], col, values, dense.numpy(), out.numpy(), reset)
 
 
 def transposed(csr: sp.csr_matrix) -> tuple[SparseMatrix, Tensor]:

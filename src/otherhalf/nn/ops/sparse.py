@@ -13,7 +13,14 @@ from torch.autograd.function import once_differentiable
 
 from otherhalf.nn.ops.dense import dense_product
 from otherhalf.nn.ops.dropout import dropout
-from otherhalf.nn.ops.products import SparseMatrix, product, to_torch, transposed, with_values
+from otherhalf.nn.ops.products import (
+    SideBySide,
+    SparseMatrix,
+    product,
+    to_torch,
+    transposed,
+    with_values,
+)
 from otherhalf.system.arrays import FloatArray, IntArray
 
 # torch warns once per process. Nothing here depends on what may still change.
@@ -80,8 +87,10 @@ class SparseOperator:
         return rows, columns
 
     def __matmul__(self, dense: Tensor) -> Tensor:
-        product: Tensor = _SparseProduct.apply(self.matrix, self.transpose, dense)  # type: ignore[no-untyped-call]
-        return product
+        if not (dense.requires_grad and torch.is_grad_enabled()):
+            return product(self.matrix, dense)
+        result: Tensor = _SparseProduct.apply(self.matrix, self.transpose, dense)  # type: ignore[no-untyped-call]
+        return result
 
     def to(self, device: torch.device | str) -> SparseOperator:
         """Return the same operator on another device."""
@@ -92,6 +101,12 @@ class SparseOperator:
             return SparseOperator(matrix, matrix)
         order = None if self._transpose_order is None else self._transpose_order.to(device)
         return SparseOperator(matrix, self.transpose.to(device), order)
+
+    def rows(self, nodes: IntArray) -> SparseOperator:
+        """Return the operator of these rows of M."""
+        blocks = self.matrix.blocks if isinstance(self.matrix, SideBySide) else (self.matrix,)
+        chosen = sp.hstack([_to_scipy(block)[nodes] for block in blocks], format="csr")
+        return SparseOperator.from_scipy(chosen).to(self.matrix.device)
 
     def transposed(self) -> SparseOperator:
         """Return Mᵀ without a copy."""
@@ -111,6 +126,13 @@ class SparseOperator:
             with_values(self.transpose, values.index_select(0, self._transpose_order)),
             self._transpose_order,
         )
+
+
+def _to_scipy(matrix: Tensor) -> sp.csr_matrix:
+    crow, col, values = (
+        each.cpu().numpy() for each in (matrix.crow_indices(), matrix.col_indices(), matrix.values())
+    )
+    return sp.csr_matrix((values, col, crow), shape=tuple(matrix.shape))
 
 
 Features = Tensor | SparseOperator
