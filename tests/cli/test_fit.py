@@ -55,6 +55,21 @@ def test_fit(run):
 
 
 @pytest.mark.usefixtures("brief")
+def test_the_profile_says_where_the_time_went(run):
+    result = answer(run("fit", CSBM, "--json", "--profile", "--no-simple"))
+    stages = {row["stage"]: row for row in result["profile"]}
+    assert {"diagnosis", "choice of kernels", "regression", "member GOAL", "blend", "prediction"} <= set(
+        stages
+    )
+    assert sum(row["share"] for row in stages.values()) == pytest.approx(1)
+    assert all(row["seconds"] >= 0 and row["calls"] >= 1 for row in stages.values())
+    status, out, _ = run("fit", CSBM, "--profile", "--preset", "paper")
+    assert status == 0
+    assert "  together " in out
+    assert "profile" not in answer(run("fit", CSBM, "--json", "--preset", "paper"))
+
+
+@pytest.mark.usefixtures("brief")
 def test_fit_has_simple_models_beside_it(run):
     result = answer(run("fit", CSBM, "--json"))
     assert [row["model"] for row in result["simple"]][:2] == ["majority", "propagation"]

@@ -39,11 +39,16 @@ def test_seconds_of_a_stage_are_without_those_of_stages_inside(clock):
     assert profile.rows()[2]["share"] == pytest.approx(32 / 63)
 
 
+def fail(clock):
+    with stage("one"), stage("two"):
+        clock(3)
+        raise ValueError("broken")
+
+
 def test_a_stage_that_fails_is_counted_and_closed(clock):
     with profiled() as profile:
-        with pytest.raises(ValueError, match="broken"), stage("one"), stage("two"):
-            clock(3)
-            raise ValueError("broken")
+        with pytest.raises(ValueError, match="broken"):
+            fail(clock)
         with stage("three"):
             clock(5)
     assert profile.seconds == {"one": 0, "two": 3, "three": 5}

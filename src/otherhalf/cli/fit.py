@@ -25,10 +25,12 @@ from otherhalf.cli.options import (
     path_option,
     takes_data,
 )
+from otherhalf.cli.profile import show_profile
 from otherhalf.cli.progress import progress
 from otherhalf.cli.report import save_page
 from otherhalf.cli.tables import Page, check_page
 from otherhalf.errors import InputError
+from otherhalf.system.profile import profiled, stage
 
 
 @takes_data
@@ -75,6 +77,9 @@ def fit(
             "another order end in other digits.",
         ),
     ] = False,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Show in the end where the time went, stage by stage.")
+    ] = False,
     page: Page = None,
     spreadsheet_safe: SpreadsheetSafe = False,
     as_json: Json = False,
@@ -82,59 +87,64 @@ def fit(
     device: Device = "cpu",
 ) -> None:
     """Diagnose a graph, learn its missing half, train a classifier on both halves and score it."""
-    from otherhalf.data.splits import split as make_split
-    from otherhalf.estimators.run_folder import fit_into
-
     set_threads(threads)
     if resume and out is None:
         raise InputError("--resume continues a fit in a folder: give the folder with --out")
     check_page(page)
-    graph = open_graph()
-    parts = make_split(graph, split, seed)
-    from otherhalf.estimators.goal import GOALClassifier
-    from otherhalf.report.content import complete_content, content_writer
+    with profiled() as recorded:
+        with stage("imports"):
+            from otherhalf.data.splits import split as make_split
+            from otherhalf.estimators.goal import GOALClassifier
+            from otherhalf.estimators.run_folder import fit_into
+            from otherhalf.report.content import complete_content, content_writer
+        with stage("reading the graph"):
+            graph = open_graph()
+            parts = make_split(graph, split, seed)
 
-    model = GOALClassifier(
-        preset,
-        seed=seed,
-        follow=follow,
-        method=method,
-        metric=metric,
-        fast=fast,
-        refit=refit,
-        class_weight=class_weight_of(class_weight),
-        device=device,
-    )
-    model.need(graph, parts).check()  # a fit that is refused needs no announcement
-    estimate = model.estimate(graph, parts)
-    if not resume and not estimate.is_short:
-        say(f"{estimate}.")
-    if not resume and estimate.is_long and not fast:
-        quick = GOALClassifier(preset, seed=seed, fast=True).estimate(graph, parts)
-        say(f"With --fast it would be {quick.duration}, with fewer and simpler models.")
-    with progress(quiet=as_json, estimate=None if resume else estimate) as on_step:
-        simple = not (no_simple or fast or model.resolved_settings().method == "embedding")
-        result = fit_into(
-            model,
-            graph,
-            parts,
-            out,
-            resume=resume,
-            on_step=on_step,
-            simple=simple,
-            spreadsheet_safe=spreadsheet_safe,
-            write_report=content_writer(model, graph, parts, command=command_line()),
-            show=summarize,
+        model = GOALClassifier(
+            preset,
+            seed=seed,
+            follow=follow,
+            method=method,
+            metric=metric,
+            fast=fast,
+            refit=refit,
+            class_weight=class_weight_of(class_weight),
+            device=device,
         )
-    if resume and out is not None:
-        complete_content(out, graph, parts, result, command=command_line())
-    if page is not None:
-        save_page(page, out, model, graph, parts, result)
+        model.need(graph, parts).check()  # a fit that is refused needs no announcement
+        estimate = model.estimate(graph, parts)
+        if not resume and not estimate.is_short:
+            say(f"{estimate}.")
+        if not resume and estimate.is_long and not fast:
+            quick = GOALClassifier(preset, seed=seed, fast=True).estimate(graph, parts)
+            say(f"With --fast it would be {quick.duration}, with fewer and simpler models.")
+        with progress(quiet=as_json, estimate=None if resume else estimate) as on_step:
+            simple = not (no_simple or fast or model.resolved_settings().method == "embedding")
+            result = fit_into(
+                model,
+                graph,
+                parts,
+                out,
+                resume=resume,
+                on_step=on_step,
+                simple=simple,
+                spreadsheet_safe=spreadsheet_safe,
+                write_report=content_writer(model, graph, parts, command=command_line()),
+                show=summarize,
+            )
+        if resume and out is not None:
+            complete_content(out, graph, parts, result, command=command_line())
+        if page is not None:
+            save_page(page, out, model, graph, parts, result)
+    stages = {"profile": recorded.rows()} if profile else {}
     if as_json:
-        print_json({**result, "estimate": estimate.to_dict()})
+        print_json({**result, "estimate": estimate.to_dict(), **stages})
         return
     details = Details.of_model(model, graph, parts) if out is None else Details.of_folder(out)
     summary = summarize(result, details)
+    if profile:
+        show_profile(summary, recorded)
     summary.next(*_next(open_graph, out))
     summary.print()
 

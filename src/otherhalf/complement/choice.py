@@ -28,6 +28,7 @@ from otherhalf.complement.ridge import centred, fit_ridge, inverse_of
 from otherhalf.complement.settings import KernelSettings
 from otherhalf.nn.ops.dense import dense_product
 from otherhalf.system.arrays import IntArray
+from otherhalf.system.profile import timed
 from otherhalf.training.loop import SILENT, Monitor
 from otherhalf.training.metrics import metric_named
 from otherhalf.training.supervised import Supervision
@@ -67,6 +68,7 @@ class Choice:
     quality: float = float("nan")
 
 
+@timed("choice of kernels")
 def choose_kernels(descriptions: Descriptions, settings: KernelSettings, supervision: Supervision) -> Choice:
     """Return the mixture whose ridge regression predicts labels best that it has not seen.
 

@@ -16,6 +16,7 @@ from otherhalf.complement.settings import ComplementSettings
 from otherhalf.errors import InputError
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import IntArray
+from otherhalf.system.profile import timed
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import SILENT, Monitor
 from otherhalf.training.supervised import Supervision
@@ -64,6 +65,7 @@ def learn_missing_half(
     )
 
 
+@timed("search of the missing half")
 def search_missing_half(
     prepared: PreparedGraph,
     embedding: Embedding,

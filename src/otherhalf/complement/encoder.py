@@ -11,6 +11,7 @@ from otherhalf.nn.backbone import Backbone
 from otherhalf.nn.models.registry import build, model_spec, resolve_options
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
+from otherhalf.system.profile import stage
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import seeded
 from otherhalf.training.supervised import Supervision, class_probabilities, fit_supervised
@@ -49,7 +50,10 @@ class Encoder:
 def pretrain(prepared: PreparedGraph, settings: EncoderSettings, supervision: Supervision) -> Encoder:
     """Train the encoder on the training nodes; with ``auto``, every kind, and keep the best on validation."""
     kinds = AUTO_KINDS if settings.kind == AUTO else (settings.kind,)
-    trained = [_train_one(prepared, replace(settings, kind=kind), supervision) for kind in kinds]
+    trained = []
+    for kind in kinds:
+        with stage(f"encoder {kind}"):
+            trained.append(_train_one(prepared, replace(settings, kind=kind), supervision))
     return max(trained, key=lambda encoder: encoder.history.best_score)
 
 
@@ -61,6 +65,6 @@ def _train_one(prepared: PreparedGraph, settings: EncoderSettings, supervision: 
         module = build(kind, *graph.sizes, architecture, resolve_options(kind, settings.own_options))
         module.to(prepared.device)
         arguments = prepared.arguments(model_spec(kind).operators)
-        stage = f"encoder-{settings.kind}"
-        history = fit_supervised(module, arguments, graph, settings.training, supervision, stage)
+        name = f"encoder-{settings.kind}"
+        history = fit_supervised(module, arguments, graph, settings.training, supervision, name)
     return Encoder(kind, module, history)

@@ -15,6 +15,7 @@ from otherhalf.complement.settings import HeadSettings
 from otherhalf.graph import Graph
 from otherhalf.nn.ops.dropout import dropout
 from otherhalf.system.arrays import IntArray
+from otherhalf.system.profile import timed
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import seeded, train
 from otherhalf.training.supervised import Supervision
@@ -45,6 +46,7 @@ class Head(nn.Module):
         return z
 
 
+@timed("head of the embedding")
 def train_head(
     graph: Graph, z_gnn: Tensor, settings: HeadSettings, supervision: Supervision, *, most_similar: bool
 ) -> tuple[Head, History]:

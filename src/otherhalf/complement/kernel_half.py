@@ -26,6 +26,7 @@ from otherhalf.graph import Graph
 from otherhalf.nn.inputs import Scaling
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.process import give_back_freed_memory
+from otherhalf.system.profile import timed
 from otherhalf.training.loop import SILENT, Monitor
 from otherhalf.training.supervised import Supervision
 
@@ -124,6 +125,7 @@ def learn_kernel_half(
     return spread, found
 
 
+@timed("regression")
 def fit_kernels(
     descriptions: Descriptions,
     kernels: tuple[Kernel, ...],
@@ -159,6 +161,7 @@ def fit_kernels(
     return Spread(descriptions.basis, kernels, ridge, train, anchors, candidates, fitted, temperature)
 
 
+@timed("search of the missing half")
 def spread_over(
     spread: Spread,
     descriptions: Descriptions,

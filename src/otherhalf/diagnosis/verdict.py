@@ -31,6 +31,7 @@ from otherhalf.errors import InputError
 from otherhalf.graph import Graph
 from otherhalf.system.arrays import UNKNOWN, IntArray
 from otherhalf.system.graph_checks import checked_indices
+from otherhalf.system.profile import timed
 from otherhalf.system.seeds import generator
 
 Values = npt.NDArray[np.float64]
@@ -174,6 +175,7 @@ class Diagnosis:
         return diagnosis_html(self)
 
 
+@timed("diagnosis")
 def diagnose(
     graph: Graph,
     *,

@@ -12,6 +12,7 @@ from otherhalf.estimators.members.trees import fit_trees
 from otherhalf.estimators.members.view import GraphView
 from otherhalf.estimators.settings import EnsembleSettings, Settings
 from otherhalf.system.process import give_back_freed_memory
+from otherhalf.system.profile import stage, timed
 from otherhalf.training.folds import stratified_folds
 from otherhalf.training.supervised import Supervision
 
@@ -49,11 +50,16 @@ def fit_row_members(view: GraphView, settings: Settings, supervision: Supervisio
         (found is not None and found.scores is not None, lambda: fit_spread(view)),
         (chosen.propagation, lambda: fit_propagation(view, supervision, folds)),
         (chosen.trees, lambda: fit_trees(view, supervision, most=TREE_ROWS, trees=TREE_COUNT)),
-        (chosen.classifier, lambda: fit_over_rows(view, supervision, settings.goal, "GOAL")),
+        (
+            chosen.classifier,
+            lambda: timed("member GOAL")(fit_over_rows)(view, supervision, settings.goal, "GOAL"),
+        ),
     )
     for wanted, fit in others:
         if wanted:
             yield fit()
             give_back_freed_memory()
     for name in plain_over_rows(chosen):
-        yield fit_over_rows(view, supervision, settings.goal, name)
+        with stage(f"member {name}"):
+            fitted = fit_over_rows(view, supervision, settings.goal, name)
+        yield fitted

@@ -23,6 +23,7 @@ from otherhalf.nn.goal import GOAL
 from otherhalf.nn.models.registry import build, resolve_options
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
+from otherhalf.system.profile import timed
 from otherhalf.system.typed import typed
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import seeded
@@ -176,6 +177,7 @@ def build_goal(sizes: tuple[int, int, int], settings: GOALSettings) -> GOAL:
     )
 
 
+@timed("classifier")
 def train_classifier(
     prepared: PreparedGraph, half: MissingHalf, settings: GOALSettings, supervision: Supervision
 ) -> tuple[GOAL, History]:

@@ -39,6 +39,7 @@ from otherhalf.nn.magnitudes import MagnitudeScaling
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.process import give_back_freed_memory
+from otherhalf.system.profile import stage
 from otherhalf.training.checkpoint import History
 from otherhalf.training.class_weights import node_weights
 from otherhalf.training.folds import stratified_folds
@@ -249,7 +250,9 @@ def _fit_members(view: GraphView, settings: Settings, supervision: Supervision) 
             yield fitted
     most = count_finishers(view.graph.num_nodes, chosen)
     for candidate in race(view, supervision, starters(settings), most, best):
-        yield fit_plain(view, supervision, candidate, plan)
+        with stage(f"member {candidate.name}"):
+            fitted = fit_plain(view, supervision, candidate, plan)
+        yield fitted
 
 
 def starters(settings: Settings) -> list[Candidate]:

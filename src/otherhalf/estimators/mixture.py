@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.system.profile import timed
 
 TEMPERATURES = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
 PRIOR = 10.0
@@ -46,6 +47,7 @@ def tempered(probabilities: FloatArray, temperature: float) -> FloatArray:
     return np.asarray(scaled / scaled.sum(axis=1, keepdims=True))
 
 
+@timed("blend")
 def fit_mixture(members: Mapping[str, FloatArray], y: IntArray, nodes: FloatArray | None = None) -> Mixture:
     """Choose the members that take part, their temperatures and weights.
 

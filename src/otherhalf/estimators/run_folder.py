@@ -29,6 +29,7 @@ from otherhalf.system.fields import json_number
 from otherhalf.system.locks import folder_lock
 from otherhalf.system.paths import user_path
 from otherhalf.system.process import peak_memory_mb
+from otherhalf.system.profile import stage
 from otherhalf.training.loop import OnStep
 from otherhalf.training.metrics import score
 
@@ -83,7 +84,8 @@ def fit_into(
             return earlier
         files.begin(anew=not resume)
         model.fit(graph, split, checkpoints=files.state, on_step=on_step)
-        probabilities = model.predict_proba(graph)
+        with stage("prediction"):
+            probabilities = model.predict_proba(graph)
         place = files.empty_outcome()
         model.save(place)
         write_predictions(
@@ -105,7 +107,8 @@ def fit_into(
             **({} if write_report is None else {"report": True}),
         }
         if write_report is not None:
-            write_report(place, result)
+            with stage("content of the report"):
+                write_report(place, result)
         with atomic_write(place / RESULT_FILE) as temporary:
             temporary.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
         files.publish()
@@ -122,7 +125,9 @@ def _result(
     simple: bool,
 ) -> dict[str, Any]:
     """Return the result of a fit, with the simple models beside it if they are wanted."""
-    probabilities = model.predict_proba(graph) if probabilities is None else probabilities
+    if probabilities is None:
+        with stage("prediction"):
+            probabilities = model.predict_proba(graph)
     result = result_of(model, graph, split, probabilities)
     rows = []
     if simple and isinstance(model, GOALClassifier):

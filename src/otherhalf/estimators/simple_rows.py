@@ -21,6 +21,7 @@ from otherhalf.estimators.simple import MajorityClassifier, PropagationClassifie
 from otherhalf.estimators.trees import TreesClassifier
 from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.system.profile import timed
 from otherhalf.training.loop import OnStep
 from otherhalf.training.metrics import METRICS, Metric, metric_named, score
 
@@ -71,6 +72,7 @@ class SimpleRow:
     better: bool
 
 
+@timed("simple models to compare with")
 def simple_rows(
     model: GOALClassifier,
     graph: Graph,

@@ -17,6 +17,7 @@ from otherhalf.estimators.members.replicas import Plan, seed_of
 from otherhalf.estimators.members.trees import table_rows
 from otherhalf.estimators.members.view import GraphView
 from otherhalf.system.arrays import FloatArray
+from otherhalf.system.profile import timed
 from otherhalf.training.checkpoint import History
 from otherhalf.training.supervised import Supervision
 
@@ -86,6 +87,7 @@ def worth_boosting(view: GraphView) -> bool:
     return len(view.labels.nodes) * view.labels.classes <= MOST_WORK
 
 
+@timed("member boosted trees")
 def fit_boosted(view: GraphView, supervision: Supervision, plan: Plan) -> Fitted:
     """Fit the boostings of a plan; each stops by the validation nodes."""
     started = time.perf_counter()

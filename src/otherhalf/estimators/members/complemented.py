@@ -15,6 +15,7 @@ from otherhalf.estimators.settings import GOALSettings
 from otherhalf.nn.complemented import ComplementedNet
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.fields import from_dict, to_dict
+from otherhalf.system.profile import timed
 from otherhalf.training.checkpoint import History
 from otherhalf.training.supervised import Supervision
 
@@ -82,6 +83,7 @@ class ComplementedMember(Member):
         return cls(settings, [_built(settings, sizes, *reads) for _ in range(description["modules"])])
 
 
+@timed("member GOAL")
 def fit_complemented(view: GraphView, supervision: Supervision, settings: GOALSettings, plan: Plan) -> Fitted:
     """Train the classifier over both halves as often as the plan says."""
     started = time.perf_counter()

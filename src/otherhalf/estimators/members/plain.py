@@ -17,6 +17,7 @@ from otherhalf.nn.backbone import Architecture
 from otherhalf.nn.models.registry import build, model_spec, resolve_options
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.fields import from_dict, to_dict
+from otherhalf.system.profile import timed
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import TrainingSettings
 from otherhalf.training.metrics import metric_named
@@ -120,6 +121,7 @@ class PlainMember(Member):
         return cls(candidate, [_built(candidate, sizes) for _ in range(description["modules"])])
 
 
+@timed("race of plain models")
 def race(
     view: GraphView,
     supervision: Supervision,

@@ -21,6 +21,7 @@ from otherhalf.estimators.members.view import GraphView, TrainingLabels
 from otherhalf.graph import Direction, Graph
 from otherhalf.nn.ops.sparse import SparseOperator, mean_adjacency
 from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.system.profile import timed
 from otherhalf.system.relations import RelationGroups
 from otherhalf.training.checkpoint import History
 from otherhalf.training.metrics import metric_named
@@ -70,6 +71,7 @@ class PropagationMember(Member):
         return cls(description["way"], description["strength"])
 
 
+@timed("member propagation")
 def fit_propagation(view: GraphView, supervision: Supervision, folds: IntArray) -> Fitted:
     """Choose matrix and strength on validation.
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from otherhalf.estimators.members.base import Fitted, Member
 from otherhalf.estimators.members.view import GraphView
 from otherhalf.system.arrays import FloatArray
+from otherhalf.system.profile import timed
 from otherhalf.training.checkpoint import History
 from otherhalf.training.supervised import Supervision
 
@@ -38,6 +39,7 @@ class SpreadMember(Member):
         return cls()
 
 
+@timed("member spread")
 def fit_spread(view: GraphView) -> Fitted:
     """Return the member; the spread itself was fitted with the missing half."""
     member = SpreadMember()

@@ -15,6 +15,7 @@ from otherhalf.estimators.graph_table import GraphTable
 from otherhalf.estimators.members.base import Fitted, Member
 from otherhalf.estimators.members.view import GraphView
 from otherhalf.system.arrays import FloatArray
+from otherhalf.system.profile import timed
 from otherhalf.training.checkpoint import History
 from otherhalf.training.supervised import Supervision
 
@@ -52,6 +53,7 @@ class TreesMember(Member):
         return cls(GraphTable.from_tensors(tensors), Forest.from_tensors(tensors))
 
 
+@timed("member trees")
 def fit_trees(
     view: GraphView, supervision: Supervision, *, most: int | None = None, trees: int = TREES
 ) -> Fitted:
