@@ -109,6 +109,11 @@ def test_wrong_options_are_one_sentence(run, work, options, sentence):
     refused(run("tune", CSBM, "--models", "mlp", *options), sentence)
 
 
+def test_wrong_options_are_noticed_before_the_data_are_read(run):
+    refused(run("tune", "nowhere.npz", "--models", "nothing"), "there is no model 'nothing'")
+    refused(run("tune", "nowhere.npz", "--time", "5"), "is no duration")
+
+
 def test_a_place_that_is_no_folder(run, work):
     work(made_up)
     Path("tuned").write_text("mine")

@@ -100,9 +100,11 @@ def tune(
     with a record is done again.
     """
     from otherhalf.experiments.tuning.proposals import check_optuna
+    from otherhalf.experiments.tuning.space import ways_of
 
     check_optuna()
     names, seconds = models_of(models), seconds_of(limit)
+    ways_of(names)  # raises what is wrong with them before the data are read
     check_page(report)
     _check_out(out)
     set_threads(threads)

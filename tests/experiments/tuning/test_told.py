@@ -131,6 +131,13 @@ def test_importance_is_the_spread_of_means_of_first_fits():
     ]
 
 
+def test_the_model_is_a_setting_too():
+    trials = [trial(number, GCN if number % 2 else GOAL, {}, 0.1 * number) for number in range(4)]
+    (row,) = [row for row in told(*trials, ways=(GOAL, GCN)).importance() if row["setting"] == "model"]
+    assert [value["value"] for value in row["values"]] == ["goal", "gcn"]
+    assert row["spread"] == pytest.approx(0.1)
+
+
 def test_settings_that_decided_nothing_do_not_count():
     off = {"ensemble.classifier": False}
     trials = [trial(i, GOAL, off if i > 1 else {}, 0.5 + 0.1 * i) for i in range(4)]

@@ -298,7 +298,7 @@ def permuted(graph, seed):
 
 
 def scores_on(graph, bench, name):
-    search = tune(graph, ["mlp"], bench(name), trials=3)
+    search = tune(graph, ["mlp"], bench(name), trials=2)
     return [(t.way.name, t.point, t.scores) for t in search.trials], search.best()[0].number
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import mean
@@ -108,26 +108,21 @@ class Told:
         Only first fits count, which all trials have. A value that one trial had says nothing of its own, so
         the spread is that of the means of values with two trials or more.
         """
-        rows: list[tuple[float, dict[str, Any]]] = []
+        judged = [trial for trial in self.search.trials if 0 in trial.scores]
+        rows = [_values_of("all", "model", [(trial.way.name, trial) for trial in judged])]
         for way in self.search.ways:
-            trials = [each for each in self.search.trials if each.way.name == way.name and 0 in each.scores]
+            own = [trial for trial in judged if trial.way.name == way.name]
             for setting in way.dimensions:
-                known = [each for each in trials if way.decides(setting, each.point)]
-                groups: dict[str, list[float]] = {in_words(value): [] for value in setting.values}
-                for trial in known:
-                    value = trial.point.get(setting.name, setting.default)
-                    groups[in_words(value)].append(trial.scores[0])
-                means = [mean(scores) for scores in groups.values() if len(scores) > 1]
-                if len(means) > 1:
-                    values = [
-                        {"value": value, "trials": len(scores), "mean": mean(scores)}
-                        for value, scores in groups.items()
-                        if scores
-                    ]
-                    spread = max(means) - min(means)
-                    row = {"model": way.name, "setting": setting.name, "spread": spread, "values": values}
-                    rows.append((spread, row))
-        return [row for _, row in sorted(rows, key=lambda pair: -pair[0])]
+                pairs = [
+                    (in_words(value), trial)
+                    for value in setting.values
+                    for trial in own
+                    if way.decides(setting, trial.point)
+                    and trial.point.get(setting.name, setting.default) == value
+                ]
+                rows.append(_values_of(way.name, setting.name, pairs))
+        known = [row for row in rows if row is not None]
+        return sorted(known, key=lambda row: -row["spread"])
 
     # ------------------------------------------------------------------ sentences
 
@@ -221,6 +216,20 @@ class Told:
             "trials": {trial.number: trial.title for trial in self.ordered()},
         }
         return search_page(self.values(), words, command)
+
+
+def _values_of(model: str, setting: str, pairs: Sequence[tuple[str, Trial]]) -> dict[str, Any] | None:
+    """Return how the values of a setting did, in their order; None if there is nothing to compare."""
+    groups: dict[str, list[float]] = {}
+    for value, trial in pairs:
+        groups.setdefault(value, []).append(trial.scores[0])
+    means = [mean(scores) for scores in groups.values() if len(scores) > 1]
+    if len(means) < 2:
+        return None
+    values = [
+        {"value": value, "trials": len(scores), "mean": mean(scores)} for value, scores in groups.items()
+    ]
+    return {"model": model, "setting": setting, "spread": max(means) - min(means), "values": values}
 
 
 def search_kind(split: str) -> str:
