@@ -46,7 +46,7 @@ REFERENCE = {
     "otherhalf": otherhalf.__all__,
     "otherhalf.nn": importlib.import_module("otherhalf.nn").__all__,
     "otherhalf.testing": importlib.import_module("otherhalf.testing").__all__,
-    "otherhalf.pyg": ["AddMissingHalf"],
+    "otherhalf.pyg": ["AddMissingHalf", "NeighbourSampler"],
     "otherhalf.spectral": ["SpectralRange", "filter_accuracy", "spectral_range"],
 }
 NAMES = [(module, name) for module, names in REFERENCE.items() for name in names]

@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 import torch
+from torch_geometric.data import Data
+from torch_geometric.loader import NodeLoader
+from torch_geometric.nn import SAGEConv
 from torch_geometric.transforms import Compose, ToUndirected
 
 from otherhalf import Graph, InputError, Split, find_missing_half, split
 from otherhalf.complement.settings import ComplementSettings, EncoderSettings, HeadSettings
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.nn import ComplementedGraphConv
-from otherhalf.pyg import AddMissingHalf
+from otherhalf.pyg import AddMissingHalf, NeighbourSampler
 from otherhalf.training.loop import TrainingSettings
 
 SHORT = TrainingSettings(epochs=30)
@@ -106,3 +109,58 @@ def test_the_layer_learns_in_a_module_of_ones_own(data):
     right = net(data).argmax(dim=1) == data.y
     assert right[test].float().mean() > 0.8  # chance would give 1/3
     assert all(parameter.grad is not None for parameter in net.parameters())
+
+
+# ---------------------------------------------------------------------- neighbour sampling
+
+
+def loader(data, fanout, **options):
+    return NodeLoader(data, NeighbourSampler(data, fanout), **options)
+
+
+def test_a_batch_of_pyg_s_loader_has_edges_of_the_graph():
+    data = GRAPH.to_pyg()
+    data.number = torch.arange(data.edge_index.shape[1])  # an attribute of every edge goes along
+    torch.manual_seed(0)
+    met = []
+    for batch in loader(data, [3, 2], batch_size=50, shuffle=True):
+        seeds = batch.n_id[: batch.batch_size]
+        met += seeds.tolist()
+        assert len(set(batch.n_id.tolist())) == len(batch.n_id)
+        torch.testing.assert_close(batch.x, data.x[batch.n_id])
+        torch.testing.assert_close(data.edge_index[:, batch.number], batch.n_id[batch.edge_index])
+        incoming = torch.bincount(batch.edge_index[1], minlength=len(batch.n_id))
+        degree = torch.bincount(data.edge_index[1], minlength=data.num_nodes)[batch.n_id]
+        torch.testing.assert_close(incoming[: batch.batch_size], degree[: batch.batch_size].clamp(max=3))
+        assert (incoming[batch.batch_size :] <= 2).all()
+        assert batch.num_sampled_nodes[0] == batch.batch_size
+        assert sum(batch.num_sampled_nodes) == len(batch.n_id)
+        assert sum(batch.num_sampled_edges) == batch.edge_index.shape[1]
+    assert sorted(met) == list(range(data.num_nodes))
+
+
+def test_with_all_neighbours_a_layer_of_pyg_gives_what_it_gives_on_the_graph():
+    data = GRAPH.to_pyg()
+    torch.manual_seed(0)
+    first, last = SAGEConv(data.num_features, 8), SAGEConv(8, 3)
+    whole = last(first(data.x, data.edge_index).relu(), data.edge_index)
+    for batch in loader(data, [-1, -1], batch_size=40):
+        found = last(first(batch.x, batch.edge_index).relu(), batch.edge_index)[: batch.batch_size]
+        torch.testing.assert_close(found, whole[batch.n_id[: batch.batch_size]])
+
+
+def test_torch_s_seed_decides_the_batches():
+    data = GRAPH.to_pyg()
+
+    def nodes(seed, **options):
+        torch.manual_seed(seed)
+        return [batch.n_id.tolist() for batch in loader(data, [2, 2], batch_size=60, **options)]
+
+    assert nodes(0) == nodes(0) != nodes(1)
+
+
+def test_messages_of_a_directed_graph_go_from_source_to_target():
+    data = Data(x=torch.eye(3), edge_index=torch.tensor([[0, 1], [1, 2]]))  # 0 → 1 → 2
+    (batch,) = loader(data, [5], input_nodes=torch.tensor([2]), batch_size=1)
+    assert batch.n_id.tolist() == [2, 1]
+    assert batch.edge_index.tolist() == [[1], [0]]

@@ -1,16 +1,20 @@
-"""The missing half as a PyG transform."""
+"""The missing half as a PyG transform, and neighbour sampling for PyG's loaders."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from torch_geometric.data import Data
+from torch_geometric.sampler import BaseSampler, NodeSamplerInput, SamplerOutput
 from torch_geometric.transforms import BaseTransform
 
 from otherhalf.data.splits import split as make_split
 from otherhalf.errors import InputError
 from otherhalf.estimators.find import find_missing_half
 from otherhalf.graph import Graph, Split
+from otherhalf.nn.sampling import NeighbourSampling
 
 
 class AddMissingHalf(BaseTransform):  # type: ignore[misc]  # PyG's class has no types
@@ -52,3 +56,49 @@ class AddMissingHalf(BaseTransform):  # type: ignore[misc]  # PyG's class has no
                 f"not {self.fixed}"
             )
         return graph.fixed_splits[self.fixed]
+
+
+class NeighbourSampler(BaseSampler):  # type: ignore[misc]  # PyG's class has no types
+    """Samples neighbours for PyG's ``NodeLoader``, without pyg-lib or torch-sparse.
+
+    ``NodeLoader(data, NeighbourSampler(data, [10, 10]), input_nodes=data.train_mask, batch_size=1024)`` gives
+    the batches of PyG's ``NeighborLoader``: ``batch.x`` and ``batch.edge_index`` of the sampled nodes, the
+    first ``batch.batch_size`` of which are the nodes of the batch.
+
+    Args:
+        data: A PyG ``Data`` with ``edge_index``. Messages go from source to target, so the neighbours of a
+            node are the sources of the edges that end at it.
+        fanout: Number of neighbours at the first hop, the second, …, drawn uniformly without replacement;
+            −1 for all.
+
+    Draws follow torch's generator: the same ``torch.manual_seed`` gives the same batches.
+    """
+
+    def __init__(self, data: Data, fanout: Sequence[int]) -> None:
+        source, target = data.edge_index.cpu().numpy()
+        n = int(data.num_nodes)
+        order = np.argsort(target, kind="stable")
+        ends = np.concatenate([[0], np.cumsum(np.bincount(target, minlength=n))]).astype(np.int32)
+        ones = np.ones(len(order), dtype=np.bool_)
+        incoming = sp.csr_matrix((ones, source[order].astype(np.int32), ends), shape=(n, n))
+        self._edges = torch.from_numpy(order)
+        self._sampling = NeighbourSampling(incoming, fanout)
+
+    def sample_from_nodes(self, index: NodeSamplerInput, **_: Any) -> SamplerOutput:
+        """Return the nodes and edges around the nodes of a batch; PyG's loader calls this."""
+        found = self._sampling.sample(index.node.numpy(), int(torch.randint(2**62, ())))
+        target = np.repeat(np.arange(len(found.crow) - 1), np.diff(found.crow))
+        edges = found.crow[[0, *found.within[:-1]]]
+        return SamplerOutput(
+            node=torch.from_numpy(found.nodes),
+            row=torch.from_numpy(found.col.astype(np.int64)),
+            col=torch.from_numpy(target),
+            edge=self._edges[torch.from_numpy(found.entry)],
+            num_sampled_nodes=np.diff(found.within, prepend=0).tolist(),
+            num_sampled_edges=np.diff(edges).tolist(),
+            metadata=(index.input_id, index.time),
+        )
+
+    def sample_from_edges(self, index: Any, neg_sampling: Any = None) -> Any:
+        """Raise InputError: this sampler is for nodes."""
+        raise InputError("NeighbourSampler samples around nodes: use it with NodeLoader")
