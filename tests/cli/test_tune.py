@@ -13,6 +13,8 @@ from tests.cli.runs import answer
 
 from otherhalf.cli.tune import models_of, seconds_of
 from otherhalf.errors import InputError
+from otherhalf.estimators.estimate import Estimate
+from otherhalf.estimators.goal import GOALClassifier
 from otherhalf.experiments.runner.models import compared_models
 
 pytest.importorskip("optuna", reason="needs `pip install 'otherhalf[tune]'`")
@@ -67,6 +69,17 @@ def test_lines_about_the_fits_and_another_place_for_the_page(run, work):
     assert err.splitlines()[0].startswith("[1/2] trial 0, fit 1: 0.5000 in ")
     assert err.splitlines()[0].endswith("mlp: defaults")
     assert Path("page.html").read_bytes() == Path("here/tune.html").read_bytes()
+
+
+def test_how_long_a_fit_of_goal_takes(run, work, brief, monkeypatch):
+    work(made_up)
+    monkeypatch.setattr(GOALClassifier, "estimate", lambda *_: Estimate(600.0, 900.0, 10**9, 60, 300))
+    status, _, err = run("tune", CSBM, "--models", "goal,mlp", "--trials", 1)
+    assert status == 0, err
+    assert "One fit of GOAL's defaults: About 10 minutes (at worst 15 minutes) and" in err.splitlines()[0]
+    assert GOALClassifier.load("tuned").settings_.method == "kernel"
+    _, _, err = run("tune", CSBM, "--models", "mlp", "--trials", 1)
+    assert "GOAL" not in err
 
 
 def test_own_tables_with_a_split_of_their_own(run, work, tmp_path):

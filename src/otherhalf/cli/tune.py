@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from otherhalf.cli.console import command_line, print_json, set_threads, typed
+from otherhalf.cli.console import command_line, print_json, say, set_threads, typed
 from otherhalf.cli.drawing import Column
 from otherhalf.cli.experiments import (
     STORE,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from otherhalf.experiments.tuning.told import Told
     from otherhalf.experiments.tuning.trial import Trial
     from otherhalf.experiments.tuning.tune import Search
+    from otherhalf.graph import Graph
 
 OUT = Path("tuned")
 PAGE, VALUES = "tune.html", "tune.json"
@@ -117,6 +118,8 @@ def tune(
             store, executor, workers, threads, device, graphs=graphs or folder, quiet=as_json
         )
         graph = open_graph()
+        if not as_json:
+            _say_how_long(graph, names, split, seed)
         search = run_search(
             graph,
             names,
@@ -186,6 +189,18 @@ def summarize(told: Told) -> Summary:
         summary.item(doubt)
     summary.part()
     return summary
+
+
+def _say_how_long(graph: Graph, names: list[str], split: str, seed: int) -> None:
+    """Say about how long a fit of GOAL takes, if it is among the models and no short one."""
+    from otherhalf.data.splits import split as make_split
+    from otherhalf.estimators.goal import GOALClassifier
+    from otherhalf.experiments.runner.models import GOAL
+
+    if GOAL in names:
+        estimate = GOALClassifier(seed=seed).estimate(graph, make_split(graph, split, seed))
+        if not estimate.is_short:
+            say(f"One fit of GOAL's defaults: {estimate}. A search has about two fits per trial.")
 
 
 def _shown(limit: float | None) -> Callable[[Search, Trial, int, Outcome], None]:
