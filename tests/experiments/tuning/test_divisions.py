@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from otherhalf.data.splits import split
 from otherhalf.data.synthetic import contextual_sbm
+from otherhalf.estimators.goal import GOALClassifier
 from otherhalf.experiments.tuning.divisions import RANDOM_KINDS, division, seed_of, without_test_labels
-from otherhalf.graph import Split
+from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import UNKNOWN
 
 GRAPH = contextual_sbm(90, 3, 4, seed=4)
@@ -80,3 +81,23 @@ def test_a_class_that_only_test_nodes_have_stays_a_class():
     graph = replace(GRAPH, y=y, classes=np.array(["a", "b", "c"]))
     parts = Split(train=np.arange(30), val=np.arange(30, 50), test=np.arange(60, 90))
     assert without_test_labels(graph, parts).num_classes == 3
+
+
+def test_everything_else_of_the_graph_stays():
+    rng = np.random.default_rng(0)
+    graph = Graph(
+        edges=rng.integers(0, 40, (2, 150)),
+        x=rng.normal(size=(40, 3)),
+        y=rng.choice(["a", "b", ""], 40),
+        directed=True,
+        weights=rng.random(150) + 0.1,
+        relations=rng.choice(["u", "v"], 150),
+        ids=[f"n{number}" for number in range(40)],
+        name="mine",
+    )
+    parts = split(graph, "stratified", 3)
+    seen = without_test_labels(graph, parts)
+    assert seen.unlabelled_fingerprint == graph.unlabelled_fingerprint
+    assert (seen.name, list(seen.classes)) == ("mine", ["a", "b"])
+    assert np.array_equal(seen.weights, graph.weights)
+    assert GOALClassifier(fast=True).fit(seen, division(seen, parts, 1)).predict(seen).shape == (40,)

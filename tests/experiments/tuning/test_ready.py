@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from otherhalf.cli.stages import in_words
 from otherhalf.data.splits import split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators.any_model import load_model
@@ -69,6 +70,13 @@ def test_the_folder_is_that_of_a_fit_and_an_earlier_model_is_replaced(searched, 
     other = make_ready(choose(searched, 0), GRAPH, tmp_path)
     assert json.loads((tmp_path / "result.json").read_text()) != before
     assert other.test == again.default_test
+
+
+def test_progress_tells_the_two_fits_apart(searched):
+    stages = []
+    make_ready(choose(searched, 1), GRAPH, on_step=lambda stage, done, total: stages.append(stage))
+    assert list(dict.fromkeys(stages)) == ["member 1 training", "member 2 training"]
+    assert in_words(stages[0]) == "model 1: training"
 
 
 def test_without_test_labels_there_is_no_score(searched):

@@ -14,7 +14,7 @@ from otherhalf.estimators.any_model import load_model
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.run_folder import fit_into
 from otherhalf.estimators.simple_rows import lead_of
-from otherhalf.experiments.runner.models import make_model
+from otherhalf.experiments.runner.models import GOAL, make_model
 from otherhalf.experiments.tuning.trial import Trial
 from otherhalf.experiments.tuning.tune import Search
 from otherhalf.graph import Graph, Split
@@ -77,21 +77,36 @@ def make_ready(
     split = make_split(graph, search.benchmark.split, search.seed)
     trial, _ = search.best()
     model = _unfitted(search, trial, device)
+    step = _named(on_step, 1, trial)
     if out is None:
-        model.fit(graph, split, on_step=on_step)
+        model.fit(graph, split, on_step=step)
     else:
-        model = _kept(model, graph, split, out, command, on_step)
+        model = _kept(model, graph, split, out, command, step)
     found = model.predict_proba(graph)
     default = found
     if trial.number != 0 and not search.trials[0].error:
         first = _unfitted(search, search.trials[0], device)
-        default = first.fit(graph, split, on_step=on_step).predict_proba(graph)
+        step = _named(on_step, 2, search.trials[0])
+        default = first.fit(graph, split, on_step=step).predict_proba(graph)
     return Ready(model, out, **_scores(search, graph, split, found, default))
 
 
 def _unfitted(search: Search, trial: Trial, device: str) -> NodeClassifier:
     params = trial.way.params(trial.point)
     return make_model(trial.way.model, params, search.seed, search.metric.name, device)
+
+
+def _named(on_step: OnStep | None, number: int, trial: Trial) -> OnStep | None:
+    """Return a callback whose stages say which of the two fits they are of."""
+    if on_step is None:
+        return None
+
+    def step(stage: str, done: int, total: int) -> None:
+        # The one stage of a model other than GOAL has the name of GOAL's last one.
+        own = stage if trial.way.model == GOAL or stage != "classifier" else "training"
+        on_step(f"member {number} {own}", done, total)
+
+    return step
 
 
 def _kept(
