@@ -49,7 +49,7 @@ def test_a_better_trial():
     )
     assert one.on_test() == (
         "On 40 test nodes its accuracy is 0.8000, that of the defaults 0.7000 "
-        "(+0.1000 ± 0.0200 better, paired)."
+        "(paired: a lead of +0.1000 ± 0.0200)."
     )
     assert [each.number for each in one.ordered()] == [1, 0, 2]
     assert "the best of 3, so it is too good" in doubts(one)

@@ -152,8 +152,8 @@ class Told:
         if self.best[0].number == 0 or self.search.trials[0].error:
             return f"{text}."
         error = "" if ready.lead_error is None else f" ± {ready.lead_error:.{DIGITS}f}"
-        lead = f"{ready.lead:+.{DIGITS}f}{error} better" if ready.lead else "no difference"
-        return f"{text}, that of the defaults {ready.default_test:.{DIGITS}f} ({lead}, paired)."
+        lead = f"a lead of {ready.lead:+.{DIGITS}f}{error}" if ready.lead else "no difference"
+        return f"{text}, that of the defaults {ready.default_test:.{DIGITS}f} (paired: {lead})."
 
     def doubts(self) -> Iterator[str]:
         """Yield what to doubt."""
