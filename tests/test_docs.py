@@ -31,6 +31,7 @@ NOT_RUN = {
     "it needs data sets": r"reproduce|search|datasets|\bcora\b|chameleon",
     "it installs packages": r"\bmake|pip",
     "it needs two machines": r"/shared/",
+    "it needs a cluster": r"ray://",
     "another test does": r"examples/messy",  # tests/test_examples.py
 }
 """Why a block may not be run, and what a block must have for this to be true."""
@@ -39,7 +40,7 @@ OWN_TEST = {"README.md": "tests/test_readme.py"}
 """Pages whose blocks another test runs."""
 
 LANGUAGES = {"python", "sh", "text", "{toctree}", "{eval-rst}", "{include}"}
-HOSTS = {"arxiv.org", "keepachangelog.com", "semver.org", "www.debian.org", "wiki.debian.org"}
+HOSTS = {"arxiv.org", "docs.ray.io", "keepachangelog.com", "semver.org", "www.debian.org", "wiki.debian.org"}
 """Hosts of links to the outside: there is no network in the tests, so they are few and stable."""
 
 REFERENCE = {

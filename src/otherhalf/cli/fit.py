@@ -84,6 +84,13 @@ def fit(
     spreadsheet_safe: SpreadsheetSafe = False,
     as_json: Json = False,
     threads: Threads = None,
+    executor: Annotated[
+        str | None,
+        typer.Option(
+            help="Where the members of the ensemble are fitted, several at a time: ray, or ray://HOST:PORT "
+            "for a cluster; default: here, one after the other."
+        ),
+    ] = None,
     device: Device = "cpu",
 ) -> None:
     """Diagnose a graph, learn its missing half, train a classifier on both halves and score it."""
@@ -94,6 +101,7 @@ def fit(
     with profiled() as recorded:
         with stage("imports"):
             from otherhalf.data.splits import split as make_split
+            from otherhalf.estimators.distributed import members_on
             from otherhalf.estimators.goal import GOALClassifier
             from otherhalf.estimators.run_folder import fit_into
             from otherhalf.report.content import complete_content, content_writer
@@ -119,7 +127,8 @@ def fit(
         if not resume and estimate.is_long and not fast:
             quick = GOALClassifier(preset, seed=seed, fast=True).estimate(graph, parts)
             say(f"With --fast it would be {quick.duration}, with fewer and simpler models.")
-        with progress(quiet=as_json, estimate=None if resume else estimate) as on_step:
+        shown = progress(quiet=as_json, estimate=None if resume else estimate)
+        with members_on(executor), shown as on_step:
             simple = not (no_simple or fast or model.resolved_settings().method == "embedding")
             result = fit_into(
                 model,

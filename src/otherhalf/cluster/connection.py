@@ -25,6 +25,8 @@ PRIVATE: Mapping[str, str] = {
     "RAY_AUTH_MODE": "token",
     # Despite its name it decides on every system whether a Ray listens on the loopback interface alone.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    # Workers have the priority of this process, as those of the process pool; Ray would give them the lowest.
+    "RAY_worker_niceness": "0",
 }
 """Settings of a Ray of our own, which Ray reads from the environment."""
 

@@ -129,10 +129,16 @@ class Tasks:
                     self.ray.cancel(call, force=True)
 
     def map(
-        self, function: Callable[..., Any], items: Iterable[T], arguments: Callable[[T], tuple[Any, ...]]
+        self,
+        function: Callable[..., Any],
+        items: Iterable[T],
+        arguments: Callable[[T], tuple[Any, ...]],
+        *,
+        threads: int = 1,
     ) -> Generator[tuple[T, Any]]:
         """Do so on the entire cluster; raise RunsFailed if a call is lost."""
-        for item, result in self.run(function, items, arguments, at_once=2 * max(1, self.slots(1))):
+        at_once = 2 * max(1, self.slots(threads))
+        for item, result in self.run(function, items, arguments, at_once=at_once, threads=threads):
             if isinstance(result, Lost):
                 raise RunsFailed(f"a part of the work was lost {ATTEMPTS} times: {result.message}")
             yield item, result

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +22,11 @@ from otherhalf.estimators.by_rows import fit_row_members, goes_over_rows
 from otherhalf.estimators.members.base import Fitted, Member
 from otherhalf.estimators.members.boosted import fit_boosted, worth_boosting
 from otherhalf.estimators.members.complemented import ComplementedMember, fit_complemented
+from otherhalf.estimators.members.fitting import FitMember, fit_members, one_after_the_other
 from otherhalf.estimators.members.plain import (
     CANDIDATES,
     Candidate,
-    fit_plain,
+    fit_finisher,
     race,
     validation_quality,
 )
@@ -39,10 +42,10 @@ from otherhalf.nn.magnitudes import MagnitudeScaling
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.process import give_back_freed_memory
-from otherhalf.system.profile import stage
 from otherhalf.training.checkpoint import History
 from otherhalf.training.class_weights import node_weights
 from otherhalf.training.folds import stratified_folds
+from otherhalf.training.loop import SILENT
 from otherhalf.training.metrics import metric_named
 from otherhalf.training.supervised import Supervision
 
@@ -231,28 +234,27 @@ def _missing_half(
 
 
 def _fit_members(view: GraphView, settings: Settings, supervision: Supervision) -> Iterator[Fitted]:
-    """Fit one member after the other; plain models come last, those that win the race."""
-    chosen = settings.ensemble
+    """Fit the members; plain models come last, those that win the race."""
+    chosen, fit = settings.ensemble, fit_members()
+    if fit is not one_after_the_other:  # who shows the progress cannot follow
+        supervision = replace(supervision, monitor=SILENT)
     plan = plan_of(view, chosen, supervision)
     folds = stratified_folds(view.labels.codes, max(2, chosen.folds), supervision.seed)
     best = -np.inf
-    others: tuple[tuple[bool, Callable[[], Fitted]], ...] = (
-        (view.found is not None and view.found.scores is not None, lambda: fit_spread(view)),
-        (chosen.propagation, lambda: fit_propagation(view, supervision, folds)),
-        (chosen.trees, lambda: fit_trees(view, supervision)),
-        (chosen.trees and worth_boosting(view), lambda: fit_boosted(view, supervision, plan)),
-        (chosen.classifier, lambda: fit_complemented(view, supervision, settings.goal, plan)),
+    trained: dict[str, Any] = {"supervision": supervision, "plan": plan}
+    others: tuple[tuple[bool, FitMember], ...] = (
+        (view.found is not None and view.found.scores is not None, fit_spread),
+        (chosen.propagation, partial(fit_propagation, supervision=supervision, folds=folds)),
+        (chosen.trees, partial(fit_trees, supervision=supervision)),
+        (chosen.trees and worth_boosting(view), partial(fit_boosted, **trained)),
+        (chosen.classifier, partial(fit_complemented, settings=settings.goal, **trained)),
     )
-    for wanted, fit in others:
-        if wanted:
-            fitted = fit()
-            best = max(best, validation_quality(fitted.probabilities, view, supervision))
-            yield fitted
-    most = count_finishers(view.graph.num_nodes, chosen)
-    for candidate in race(view, supervision, starters(settings), most, best):
-        with stage(f"member {candidate.name}"):
-            fitted = fit_plain(view, supervision, candidate, plan)
+    for fitted in fit(view, [each for wanted, each in others if wanted]):
+        best = max(best, validation_quality(fitted.probabilities, view, supervision))
         yield fitted
+    most = count_finishers(view.graph.num_nodes, chosen)
+    finishers = race(view, supervision, starters(settings), most, best)
+    yield from fit(view, [partial(fit_finisher, candidate=each, **trained) for each in finishers])
 
 
 def starters(settings: Settings) -> list[Candidate]:

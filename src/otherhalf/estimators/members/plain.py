@@ -5,19 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from torch import Tensor, nn
 
 from otherhalf.estimators.members.base import Fitted, Member
+from otherhalf.estimators.members.fitting import fit_members
 from otherhalf.estimators.members.replicas import Plan, mean_probabilities, train_again, train_replicas
 from otherhalf.estimators.members.view import GraphView
 from otherhalf.nn.backbone import Architecture
 from otherhalf.nn.models.registry import build, model_spec, resolve_options
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.fields import from_dict, to_dict
-from otherhalf.system.profile import timed
+from otherhalf.system.profile import stage, timed
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import TrainingSettings
 from otherhalf.training.metrics import metric_named
@@ -141,11 +143,14 @@ def race(
     """
     if most == 0:
         return []
-    places = []
-    for candidate in candidates:
-        short = candidate.at_most(RACE_EPOCHS, RACE_PATIENCE)
-        fitted = fit_plain(view, supervision, short, Plan(1), stage="race")
-        places.append(validation_quality(fitted.probabilities, view, supervision))
+    short = [candidate.at_most(RACE_EPOCHS, RACE_PATIENCE) for candidate in candidates]
+    fits = [
+        partial(fit_plain, supervision=supervision, candidate=each, plan=Plan(1), stage="race")
+        for each in short
+    ]
+    places = [
+        validation_quality(fitted.probabilities, view, supervision) for fitted in fit_members()(view, fits)
+    ]
     order = sorted(range(len(candidates)), key=lambda index: -places[index])
     return [candidates[index] for index in order[:most] if places[index] > best - HOPELESS]
 
@@ -175,6 +180,12 @@ def fit_plain(
     histories = {f"{candidate.name} {i + 1}": h for i, h in enumerate(replicas.histories)}
     seconds = time.perf_counter() - started
     return Fitted(member, replicas.probabilities, replicas.unseen, seconds, histories)
+
+
+def fit_finisher(view: GraphView, supervision: Supervision, candidate: Candidate, plan: Plan) -> Fitted:
+    """Train a candidate that the race has chosen, as a stage of its own in the profile."""
+    with stage(f"member {candidate.name}"):
+        return fit_plain(view, supervision, candidate, plan)
 
 
 def stage_name(name: str) -> str:

@@ -1,0 +1,59 @@
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from tests.ray_nodes import LINUX, three_nodes
+
+import otherhalf as oh
+from otherhalf.errors import InputError
+from otherhalf.estimators.distributed import MembersOnRay, members_on
+from otherhalf.estimators.members.fitting import fit_members, members_fitted_by, one_after_the_other
+
+pytestmark = LINUX
+
+
+def test_a_fit_on_a_cluster_is_the_fit_on_one_machine():
+    graph = oh.load("csbm:nodes=120,classes=2,features=8,seed=0")
+    split = oh.split(graph, seed=0)
+    settings = {"seed": 0, "epochs": 8, "patience": 8}
+    alone = oh.GOALClassifier(**settings).fit(graph, split)
+    with three_nodes() as nodes:
+        runner = MembersOnRay(nodes.address)
+
+        def and_kill(view, fits):
+            fitted = runner(view, fits)
+            yield next(fitted)
+            if len(nodes.cluster.worker_nodes) == 2:
+                nodes.kill_one()
+            yield from fitted
+
+        with members_fitted_by(and_kill):
+            model = oh.GOALClassifier(**settings).fit(graph, split)
+    assert np.array_equal(model.predict_proba(graph), alone.predict_proba(graph))
+    assert [row.member for row in model.leaderboard_] == [row.member for row in alone.leaderboard_]
+
+
+def test_who_fits_no_members():
+    with members_on(None):
+        assert fit_members() is one_after_the_other
+    with (
+        pytest.raises(InputError, match="processes fits no members: give ray"),
+        members_on("processes"),
+    ):
+        pass
+
+
+def test_the_command():
+    words = ["fit", "csbm:nodes=90,classes=2", "--fast", "--json", "--executor", "ray", "--threads", "1"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "otherhalf", *words],
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["val_accuracy"] > 0.5
