@@ -1,14 +1,11 @@
-import json
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from tests.ray_nodes import LINUX, three_nodes
 
 import otherhalf as oh
+from otherhalf.cluster.address import Address
 from otherhalf.errors import InputError
+from otherhalf.estimators import distributed
 from otherhalf.estimators.distributed import MembersOnRay, members_on
 from otherhalf.estimators.members.fitting import fit_members, members_fitted_by, one_after_the_other
 
@@ -46,14 +43,10 @@ def test_who_fits_no_members():
         pass
 
 
-def test_the_command():
-    words = ["fit", "csbm:nodes=90,classes=2", "--fast", "--json", "--executor", "ray", "--threads", "1"]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
-    done = subprocess.run(
-        [sys.executable, "-m", "otherhalf", *words],
-        capture_output=True,
-        text=True,
-        env=environment,
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["val_accuracy"] > 0.5
+def test_who_is_named_fits_the_members(monkeypatch):
+    asked = []
+    monkeypatch.setattr(distributed, "MembersOnRay", lambda address: asked.append(address) or "others")
+    for name, address in (("ray", ""), ("ray://auto", "auto"), ("ray://head:6379", "head:6379")):
+        with members_on(name):
+            assert fit_members() == "others"
+        assert asked.pop() == Address(address)
