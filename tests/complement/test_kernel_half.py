@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otherhalf.complement import descriptions as descriptions_module
-from otherhalf.complement import search
+from otherhalf.complement import kernel_half, search
 from otherhalf.complement.basis import Basis
 from otherhalf.complement.descriptions import Descriptions
 from otherhalf.complement.kernel_half import (
@@ -24,7 +24,7 @@ from otherhalf.complement.kernel_half import (
 )
 from otherhalf.complement.kernels import Kernel, mixture_block
 from otherhalf.complement.missing_half import KINDS, MissingHalf
-from otherhalf.complement.ridge import Ridge, centred, fit_ridge
+from otherhalf.complement.ridge import Ridge, centred, fit_landmarks, fit_ridge
 from otherhalf.complement.settings import KernelSettings
 from otherhalf.data.splits import split
 from otherhalf.data.synthetic import contextual_sbm
@@ -112,6 +112,52 @@ def test_landmarks_are_training_nodes():
     assert spread.fitted.own.shape == (len(PARTS.train), 3)
     np.testing.assert_array_equal(spread.train, PARTS.train)
     np.testing.assert_array_equal(spread.candidates, PARTS.train)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_on_a_large_graph_landmarks_are_candidates_and_the_result_is_the_same(large, monkeypatch):
+    monkeypatch.setattr(kernel_half, "LARGE", N - 1 if large else N)
+    monkeypatch.setattr(kernel_half, "MOST_COMPARED", 9)
+    spread = fitted(LANDMARKS)
+    assert len(spread.candidates) == (9 if large else len(PARTS.train))
+    assert set(spread.anchors) <= set(spread.candidates)
+    found = spread_over(spread, described(), "both", 3)
+    assert_sound(found.half, spread.candidates, 3)
+    # With anchors that are not all candidates, the scores come from a block of their own.
+    other = [node for node in PARTS.train if node not in spread.anchors][:5]
+    apart = spread_over(replace(spread, candidates=np.array(other)), described(), "both", 3)
+    np.testing.assert_array_equal(apart.scores, found.scores)
+    assert_sound(apart.half, np.array(other), 3)
+
+
+def test_few_training_nodes_of_a_large_graph_are_all_compared(monkeypatch):
+    whole = fitted()
+    monkeypatch.setattr(kernel_half, "LARGE", 0)
+    monkeypatch.setattr(kernel_half, "MOST_COMPARED", 2)
+    spread = fitted()
+    np.testing.assert_array_equal(spread.candidates, whole.candidates)
+    np.testing.assert_array_equal(spread.anchors, PARTS.train)
+
+
+def test_with_many_training_nodes_the_regression_learns_from_a_sample(monkeypatch):
+    # What the others are told has not seen their label: nothing is subtracted from their scores.
+    train, whole = PARTS.train, fitted(LANDMARKS)
+    monkeypatch.setattr(kernel_half, "MOST_TAUGHT", 9)
+    spread = fitted(LANDMARKS)
+    np.testing.assert_array_equal(spread.anchors, whole.anchors)
+    np.testing.assert_array_equal(spread.candidates, whole.candidates)
+    np.testing.assert_array_equal(spread.train, train)
+    told = (spread.fitted.own != 0).any(dim=1).numpy()
+    assert told.sum() == 9
+    kernel = kernel_matrix()
+    literal = fit_landmarks(
+        torch.from_numpy(kernel[np.ix_(train[told], spread.anchors)]).float(),
+        torch.from_numpy(kernel[np.ix_(spread.anchors, spread.anchors)]).float(),
+        centred(torch.from_numpy(GRAPH.y[train[told]]), 3),
+        0.3,
+    )
+    torch.testing.assert_close(spread.fitted.dual, literal.dual, rtol=1e-2, atol=1e-3)
+    torch.testing.assert_close(spread.fitted.own[torch.from_numpy(told)], literal.own, rtol=1e-2, atol=1e-3)
 
 
 @pytest.mark.filterwarnings("ignore:Converting a tensor with requires_grad")  # the temperature

@@ -12,6 +12,7 @@ from otherhalf.complement.ridge import (
     LANDMARK_RIDGE,
     SHIFTS,
     centred,
+    fit_landmark_blocks,
     fit_landmarks,
     fit_ridge,
     inverse_of,
@@ -157,11 +158,19 @@ def test_leave_one_out_of_landmarks_equals_refits_of_the_linear_model(seed, node
     torch.testing.assert_close(leave_one_out.double(), expected, rtol=0, atol=5e-3)
 
 
-def test_blocks_of_the_leverage_change_nothing(monkeypatch):
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("block", "strip"), [(7, 500), (4096, 4), (1, 1), (20, 6)])
+def test_blocks_and_strips_change_nothing(block, strip, weighted, monkeypatch):
     kernel, targets = kernel_of(0, 20), labels_of(0, 20, 3)
-    whole = fit_landmarks(kernel[:, :6], kernel[:6, :6], targets, 0.2)
-    monkeypatch.setattr(module, "BLOCK_NODES", 7)
-    torch.testing.assert_close(fit_landmarks(kernel[:, :6], kernel[:6, :6], targets, 0.2).own, whole.own)
+    weights = torch.linspace(0.3, 3, 20, dtype=torch.float64) if weighted else None
+    problem = kernel[:6, :6], targets, 0.2, weights
+    whole = fit_landmarks(kernel[:, :6], *problem)
+    monkeypatch.setattr(module, "BLOCK_NODES", block)
+    monkeypatch.setattr(module, "STRIP", strip)
+    fitted, left_out = fit_landmark_blocks(lambda part: kernel[part, :6], *problem)
+    torch.testing.assert_close(fitted.own, whole.own)
+    torch.testing.assert_close(fitted.dual, whole.dual)
+    torch.testing.assert_close(left_out, kernel[:, :6] @ whole.dual - whole.own)
 
 
 # ---------------------------------------------------------------------- no node reads its own label

@@ -19,8 +19,8 @@ from otherhalf.complement.choice import choose_kernels
 from otherhalf.complement.descriptions import Descriptions
 from otherhalf.complement.kernels import Kernel, Similarities, mixture_block, words_of
 from otherhalf.complement.missing_half import MissingHalf
-from otherhalf.complement.ridge import Ridge, centred, fit_landmarks, fit_ridge
-from otherhalf.complement.search import top_k
+from otherhalf.complement.ridge import Ridge, centred, fit_landmark_blocks, fit_ridge
+from otherhalf.complement.search import block_rows, top_k
 from otherhalf.complement.settings import KernelSettings
 from otherhalf.graph import Graph
 from otherhalf.nn.inputs import Scaling
@@ -32,6 +32,15 @@ from otherhalf.training.supervised import Supervision
 
 TEMPERATURES = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 14.0, 20.0)
 """Factors of the scores; the likeliest on leave-one-out is chosen."""
+
+LARGE = 100_000
+"""Nodes from which the time is bounded by samples of the training nodes, if there are many."""
+
+MOST_COMPARED = 8_000
+"""Most candidates on a large graph."""
+
+MOST_TAUGHT = 100_000
+"""Most training nodes that the regression over landmarks learns from; with more, a sample."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,29 +144,41 @@ def fit_kernels(
     seed: int,
     class_weights: FloatArray | None = None,
 ) -> Spread:
-    """Solve the regression of the labels of ``train`` with chosen kernels, and choose the temperature."""
+    """Solve the regression of the labels of ``train`` with chosen kernels, and choose the temperature.
+
+    With more than :data:`MOST_TAUGHT` training nodes it learns from a sample of them: no score of the others
+    has seen their label, so all are left out.
+    """
     graph, train = descriptions.graph, np.array(train)
     draw = np.random.default_rng(seed)
-    candidates = _sampled(train, settings.max_candidates, draw)
-    codes = torch.from_numpy(graph.y[train])
+    exact, large = len(train) <= settings.exact, graph.num_nodes > LARGE
+    most = min(settings.max_candidates, MOST_COMPARED) if large and not exact else settings.max_candidates
+    candidates = _sampled(train, most, draw)
+    # On a large graph landmarks are candidates, too: one block of similarities is then enough.
+    anchors = train if exact else _sampled(candidates if large else train, settings.landmarks, draw)
+    taught = train if exact else _sampled(train, MOST_TAUGHT, draw)
+    codes = torch.from_numpy(graph.y[taught])
     targets = centred(codes, graph.num_classes)
     by_class = None if class_weights is None else torch.from_numpy(class_weights)
     weights = None if by_class is None else by_class[codes]
-    if len(train) <= settings.exact:
-        anchors = train
-        among = mixture_block(kernels, descriptions, train, train)
+    to_anchors = Similarities(kernels, descriptions, anchors)
+    among = to_anchors.block(anchors)
+    if exact:
         fitted = fit_ridge(among, targets, ridge, weights)
         leave_one_out = among @ fitted.dual - fitted.own
     else:
-        anchors = _sampled(train, settings.landmarks, draw)
-        among = mixture_block(kernels, descriptions, anchors, anchors)
-        to_anchors = mixture_block(kernels, descriptions, train, anchors)
-        fitted = fit_landmarks(to_anchors, among, targets, ridge, weights)
-        leave_one_out = to_anchors @ fitted.dual - fitted.own
+        fitted, leave_one_out = fit_landmark_blocks(
+            lambda part: to_anchors.block(taught[part]), among, targets, ridge, weights
+        )
     leave_one_out -= leave_one_out.mean(dim=1, keepdim=True)
     temperature = min(
         TEMPERATURES, key=lambda t: float(F.cross_entropy(t * leave_one_out, codes, weight=by_class))
     )
+    if taught is not train:
+        own = torch.zeros(len(train), graph.num_classes)
+        told = np.isin(train, taught)
+        own[torch.from_numpy(told)] = fitted.own[torch.from_numpy(np.searchsorted(taught, train[told]))]
+        fitted = Ridge(fitted.dual, own)
     return Spread(descriptions.basis, kernels, ridge, train, anchors, candidates, fitted, temperature)
 
 
@@ -191,17 +212,17 @@ def spread_over(
     position[torch.from_numpy(candidates)] = torch.arange(len(candidates))
     largest = kind != "heterophily"
     opposite: list[tuple[Tensor, Tensor]] = []
-    to_anchors = Similarities(spread.kernels, descriptions, spread.anchors)
-    same = spread.anchors is candidates
-    to_candidates = to_anchors if same else Similarities(spread.kernels, descriptions, candidates)
+    buffer = torch.empty(min(len(asked), block_rows(len(candidates))), len(candidates))
+    to_candidates = Similarities(spread.kernels, descriptions, candidates)
+    places = _places(spread.anchors, candidates)
+    to_anchors = Similarities(spread.kernels, descriptions, spread.anchors) if places is None else None
 
     def similarities(queries: Tensor) -> Tensor:
         # The scores need the same block as the search, and the block is most of the cost.
         rows = asked[queries.numpy()]
-        block = to_anchors.block(rows)
-        raw[queries] = block @ spread.fitted.dual
-        if not same:
-            block = to_candidates.block(rows)
+        block = to_candidates.block(rows, buffer[: len(rows)])
+        anchors = block[:, places] if to_anchors is None else to_anchors.block(rows)
+        raw[queries] = anchors @ spread.fitted.dual
         own = position[torch.from_numpy(rows)]
         block[torch.arange(len(own))[own >= 0], own[own >= 0]] = float("nan")
         if kind == "both":
@@ -226,6 +247,16 @@ def spread_over(
         words=words_of(spread.kernels, kind),
     )
     return KernelHalf(spread.scores(raw, asked), half)
+
+
+def _places(nodes: IntArray, among: IntArray) -> Tensor | slice | None:
+    """Return the place of each node among others, or None if one of them is not there."""
+    if np.array_equal(nodes, among):
+        return slice(None)
+    order = np.argsort(among, kind="stable")
+    found = np.searchsorted(among, nodes, sorter=order).clip(max=len(among) - 1)
+    places = order[found]
+    return torch.from_numpy(places) if np.array_equal(among[places], nodes) else None
 
 
 def _least(block: Tensor, k: int) -> tuple[Tensor, Tensor]:

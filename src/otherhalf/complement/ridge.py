@@ -15,6 +15,7 @@ counts :math:`w_i` times. That is the same regression of :math:`\sqrt{w_i}\,\mat
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -27,6 +28,9 @@ LANDMARK_RIDGE = 1e-3
 """Added to the diagonal of the kernel among landmarks, some of which may be the same to rounding."""
 
 BLOCK_NODES = 4096
+
+STRIP = 500
+"""Rows of a symmetric product that are computed at a time, up to the diagonal: half of it is left out."""
 
 
 @dataclass(frozen=True)
@@ -69,37 +73,66 @@ def fit_ridge(kernel: Tensor, targets: Tensor, ridge: float, weights: Tensor | N
 def fit_landmarks(
     to_landmarks: Tensor, among: Tensor, targets: Tensor, ridge: float, weights: Tensor | None = None
 ) -> Ridge:
+    """Solve the regression over landmarks (:func:`fit_landmark_blocks`) with a kernel in memory."""
+    return fit_landmark_blocks(lambda part: to_landmarks[part], among, targets, ridge, weights)[0]
+
+
+def fit_landmark_blocks(
+    to_landmarks: Callable[[slice], Tensor],
+    among: Tensor,
+    targets: Tensor,
+    ridge: float,
+    weights: Tensor | None = None,
+) -> tuple[Ridge, Tensor]:
     r"""Solve the regression over functions of m landmark nodes (Nyström), in O(n m²).
 
     With :math:`\mathbf{K}_m + 0.001\,\mathbf{I} = \mathbf{L}\mathbf{L}^T` and
     :math:`\Phi = \mathbf{K}_{nm}\mathbf{L}^{-T}` it is linear ridge regression on :math:`\Phi`, whose
     leave-one-out score is :math:`(f_i - h_i y_i) / (1 - h_i)` with the leverage
-    :math:`h_i = \phi_i^T(\Phi^T\Phi + \lambda\mathbf{I})^{-1}\phi_i`.
+    :math:`h_i = \phi_i^T(\Phi^T\Phi + \lambda\mathbf{I})^{-1}\phi_i`. Φ is the only matrix of n rows and m
+    columns in memory.
 
     Args:
-        to_landmarks: ``[n, m]`` kernel of training nodes to landmarks.
+        to_landmarks: Returns a slice of the ``[n, m]`` kernel of training nodes to landmarks.
         among: ``[m, m]`` kernel among the landmarks.
         targets: ``[n, C]``.
         ridge: λ.
         weights: ``[n]`` positive weights of the nodes; None where all count the same.
+
+    Returns:
+        The regression, and the leave-one-out scores ``[n, C]``.
     """
-    if weights is not None:
-        root = weights.sqrt()[:, None]
-        fitted = fit_landmarks(root * to_landmarks, among, root * targets, ridge)
-        return Ridge(fitted.dual, fitted.own / root)
+    root = None if weights is None else weights.sqrt()[:, None]
+    scaled = targets if root is None else root * targets
     factor, _ = _factor(among, LANDMARK_RIDGE)
-    phi = torch.linalg.solve_triangular(factor, to_landmarks.T, upper=False)  # [m, n]
-    inner, _ = _factor(phi @ phi.T, ridge)
-    weights = torch.cholesky_solve(phi @ targets, inner)
-    # In blocks: all at once would be one more [m, n] matrix.
-    blocks = phi.split(BLOCK_NODES, dim=1)
-    leverage = torch.cat(
-        [torch.linalg.solve_triangular(inner, each, upper=False).square_().sum(dim=0) for each in blocks]
-    )
-    scores = phi.T @ weights
-    share = (leverage / (1 - leverage).clamp_min(1e-6))[:, None]
-    dual = torch.linalg.solve_triangular(factor.T, weights, upper=True)
-    return Ridge(dual, share * (targets - scores))
+    m, parts = len(among), [slice(top, top + BLOCK_NODES) for top in range(0, len(targets), BLOCK_NODES)]
+    gram, moment, phis = among.new_zeros(m, m), targets.new_zeros(m, targets.shape[1]), []
+    for part in parts:
+        rows = to_landmarks(part)
+        rows = rows if root is None else root[part] * rows
+        phi = torch.linalg.solve_triangular(factor, rows.T, upper=False)  # [m, b]
+        _add_lower_square(gram, phi)
+        moment += phi @ scaled[part]
+        phis.append(phi)
+    inner, _ = _factor(gram, ridge)
+    weight = torch.cholesky_solve(moment, inner)
+    left_out, own = torch.empty_like(scaled), torch.empty_like(scaled)
+    for part, phi in zip(parts, phis, strict=True):
+        leverage = torch.linalg.solve_triangular(inner, phi, upper=False).square_().sum(dim=0)
+        scores = phi.T @ weight
+        share = (leverage / (1 - leverage).clamp_min(1e-6))[:, None]
+        own[part] = share * (scaled[part] - scores)
+        left_out[part] = scores - own[part]
+    if root is not None:
+        own, left_out = own / root, left_out / root
+    return Ridge(torch.linalg.solve_triangular(factor.T, weight, upper=True), own), left_out
+
+
+def _add_lower_square(gram: Tensor, phi: Tensor) -> None:
+    """Add Φ Φᵀ to a matrix of which only the lower triangle is read, in strips."""
+    for top in range(0, len(gram), STRIP):
+        end = top + STRIP
+        gram[top:end, :end].addmm_(phi[top:end], phi[:end].T)
 
 
 def inverse_of(kernel: Tensor, ridge: float) -> tuple[Tensor, float]:

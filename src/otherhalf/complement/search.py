@@ -51,7 +51,7 @@ def top_k(
     width = min(k, num_candidates)
     indices = torch.full((len(queries), k), -1, dtype=torch.int64)
     values = torch.full((len(queries), k), float("nan"))
-    step = max(1, BLOCK_ENTRIES // max(num_candidates, 1))
+    step = block_rows(num_candidates)
     for start in range(0, len(queries), step):
         block = similarities(queries[start : start + step])
         rows = slice(start, start + len(block))
@@ -59,6 +59,11 @@ def top_k(
         if on_rows is not None:
             on_rows(len(block))
     return indices, values
+
+
+def block_rows(num_candidates: int) -> int:
+    """Return how many queries are compared at a time."""
+    return max(1, BLOCK_ENTRIES // max(num_candidates, 1))
 
 
 def _select(block: Tensor, k: int, largest: bool) -> tuple[Tensor, Tensor]:
