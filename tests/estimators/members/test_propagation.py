@@ -4,16 +4,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from otherhalf import Graph, Split
 from otherhalf.estimators.members.propagation import (
     FREQUENCY_SHARE,
     STEPS,
     PropagationMember,
+    _propagated,
     fit_propagation,
 )
 from otherhalf.estimators.members.view import GraphView, TrainingLabels
 from otherhalf.nn.inputs import Scaling
+from otherhalf.nn.ops.sparse import mean_adjacency
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.training.folds import stratified_folds
 from otherhalf.training.supervised import Supervision
@@ -36,6 +39,21 @@ def test_a_dense_reference(way):
     f = f + FREQUENCY_SHARE * np.array([0.5, 0.5])
     expected = f / f.sum(axis=1, keepdims=True)
     assert PropagationMember(way, 0.8).probabilities(VIEW) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("classes", [2, 40])
+def test_steps_in_place_have_the_bits_of_the_formula(classes):
+    rng = np.random.default_rng(0)
+    graph = Graph(edges=rng.integers(0, 300, (2, 700)), x=np.ones((300, 1)))
+    operator, labels = mean_adjacency(graph.adjacency), torch.zeros(300, classes)
+    labels[torch.arange(100), torch.from_numpy(rng.integers(0, classes, 100))] = 1.0
+    before, state = labels.clone(), labels
+    for _ in range(STEPS):
+        state = 0.8 * (operator @ state) + (1 - 0.8) * labels
+    state = state.clamp_min(0) + FREQUENCY_SHARE * (labels.sum(dim=0) / labels.sum())
+    expected = (state / state.sum(dim=1, keepdim=True)).numpy()
+    np.testing.assert_array_equal(_propagated(operator, labels, 0.8), expected)
+    assert torch.equal(labels, before)
 
 
 def test_nodes_near_a_label_get_it_and_an_isolated_node_gets_the_frequencies():

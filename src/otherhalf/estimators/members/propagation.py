@@ -124,10 +124,11 @@ def _without_own_fold(member: PropagationMember, view: GraphView, folds: IntArra
 
 
 def _propagated(operator: SparseOperator, labels: Tensor, strength: float) -> FloatArray:
-    state = labels
+    state, kept = labels, (1 - strength) * labels
     with torch.no_grad():
         for _ in range(STEPS):
-            state = strength * (operator @ state) + (1 - strength) * labels
+            # In the product's own memory: on a large graph a new matrix costs as much as the product.
+            state = (operator @ state).mul_(strength).add_(kept)
     frequencies = labels.sum(dim=0) / labels.sum().clamp_min(1)
-    state = state.clamp_min(0) + FREQUENCY_SHARE * frequencies
-    return (state / state.sum(dim=1, keepdim=True)).numpy()
+    state = state.clamp_min_(0).add_(FREQUENCY_SHARE * frequencies)
+    return state.div_(state.sum(dim=1, keepdim=True)).numpy()
