@@ -1,6 +1,7 @@
 """Top-K by blocks against the plain search: the same to the bit, anywhere and in any order."""
 
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -266,4 +267,20 @@ def test_a_limit_lets_an_equal_score_by_a_lower_index_enter():
 
 
 def test_the_bytes_in_flight_are_those_of_the_largest_block():
-    assert flight_bytes(20, 64) == 2 * EDGE * 8 * 20 + 2 * EDGE * 8 + 4 * (TILE * TILE + 2 * TILE * 64)
+    tile = 4 * (TILE * TILE + 2 * TILE * 64)
+    with one_thread():
+        assert flight_bytes(20, 64, 10**6) == 2 * EDGE * (8 * 20 + 16) + tile
+        assert flight_bytes(20, 64, 6000) == 2 * 6000 * (8 * 20 + 16) + tile
+
+
+def test_the_search_takes_what_it_states():
+    nodes, k, step = 4000, 50, 1 << 20
+    z = torch.randn(nodes, 8)
+    with one_thread():
+        inner_top_k(z[:600], None, k, largest=True)  # the kernels, and the buffers of the product
+        tracemalloc.start()
+        inner_top_k(z, None, k, largest=True)
+        _, peak = tracemalloc.get_traced_memory()  # of numpy: all but the tile
+        tracemalloc.stop()
+        stated = 12 * nodes * k + flight_bytes(k, 8, nodes)
+    assert 12 * nodes * k < peak < stated + step

@@ -96,12 +96,24 @@ def test_a_classifier_over_adjacency_rows_has_a_parameter_row_per_node():
     assert parameters("structure") - parameters("gcn") > 10_000 * 64 * 4 * 6
 
 
+def test_the_search_by_blocks_grows_with_the_nodes_and_not_with_the_pairs():
+    def searched(nodes, k=10, most=200_000):
+        settings = replace(COMPLEMENT, k_homophily=k, k_heterophily=k, max_candidates=most)
+        stages = list(embedding_stages(replace(SIZES, nodes=nodes), settings))
+        return part(stages, "the search of the missing half", "the similarities")
+
+    assert searched(1000) == 1000**2 * 4 * memory.PRODUCT_BLOCKS
+    assert searched(200_000) - searched(100_000) == 100_000 * 10 * 12
+    assert searched(200_000, most=100_000) - searched(200_000) == 100_000 * 64 * 4  # rows of the sample
+    assert searched(100_000, k=1000) == memory.BLOCK_ENTRIES * 4 * memory.PRODUCT_BLOCKS
+
+
 @given(
     st.sampled_from(["nodes", "edges", "features", "classes", "train", "relations"]), st.integers(1, 10**5)
 )
 def test_more_of_anything_needs_at_least_as_much(what, more):
-    # Not above the limits: landmarks and projections need less than what they replace.
-    sizes = Sizes(nodes=1000, edges=1000, features=10, classes=3, train=500)
+    # Not above the limits: landmarks, projections and the search by blocks need less than what they replace.
+    sizes = Sizes(nodes=5000, edges=1000, features=10, classes=3, train=500)
     more = min(more, 10_000) if what == "train" else more
     larger = replace(sizes, **{what: getattr(sizes, what) + more})
     for stages in (kernel_stages, embedding_stages):

@@ -162,11 +162,11 @@ def unpacked(lists: Keys, *, largest: bool) -> tuple[Tensor, Tensor]:
     """
     kernels = _kernels()
     values = np.empty(lists.shape, dtype=np.float32)
-    for start in range(0, len(lists), EDGE):
-        keys = lists[start : start + EDGE, ::-1].copy()
+    for start in range(0, len(lists), TILE):
+        keys = lists[start : start + TILE, ::-1].copy()
         empty, scores = keys == kernels.EMPTY, _scores(keys)
-        values[start : start + EDGE] = np.where(empty, np.nan, scores if largest else -scores)
-        lists[start : start + EDGE] = np.where(empty, -1, kernels.LAST - (keys & kernels.LAST))
+        values[start : start + TILE] = np.where(empty, np.nan, scores if largest else -scores)
+        lists[start : start + TILE] = np.where(empty, -1, kernels.LAST - (keys & kernels.LAST))
     return torch.from_numpy(lists), torch.from_numpy(values)
 
 
@@ -182,7 +182,7 @@ def inner_top_k(
     """Return the K candidates of every query with the largest or smallest inner products, best first.
 
     For finite products the result is that of :func:`otherhalf.complement.search.top_k`. It takes 12 bytes for
-    each of its places; the search takes :func:`flight_bytes` more for each of torch's threads.
+    each of its places; the search takes :func:`flight_bytes` more.
 
     Args:
         queries: ``[Q, d]`` embeddings.
@@ -196,8 +196,7 @@ def inner_top_k(
     if candidates is not None and own is None:
         own = torch.full((len(queries),), -1)
     threads = torch.get_num_threads()
-    fewest = 1 + len(columns) // (STRIPES * threads * TILE)
-    edge = EDGE if threads == 1 else min(EDGE, fewest * TILE)
+    edge = _edge(len(columns), threads)
     waiting = list(grid(len(queries), None if candidates is None else len(columns), edge=edge))[::-1]
     total = sum(block.pairs for block in waiting)
     lists, lock, done = empty_lists(len(queries), k), Lock(), 0
@@ -226,6 +225,7 @@ def inner_top_k(
                 if found.columns is not None:
                     merge_top_k(lists[at_columns], found.columns)
                 done += block.pairs
+            del found, limits  # the next block takes their memory
             if report is not None:
                 report(done, total)
 
@@ -243,9 +243,20 @@ def inner_top_k(
     return unpacked(lists, largest=largest)
 
 
-def flight_bytes(k: int, width: int) -> int:
-    """Return the bytes of one block while it is searched: its lists and limits, and a tile with its rows."""
-    return 2 * EDGE * (8 * k + 8) + 4 * TILE * (TILE + 2 * width)
+def flight_bytes(k: int, width: int, candidates: int) -> int:
+    """Return the bytes of the blocks of all threads while they are searched.
+
+    For each row and column they have a list, two limits and a position; there are a tile and its rows.
+    """
+    threads = torch.get_num_threads()
+    lines = 2 * min(candidates, _edge(candidates, threads))
+    return threads * (lines * (8 * k + 16) + 4 * TILE * (TILE + 2 * width))
+
+
+def _edge(candidates: int, threads: int) -> int:
+    if threads == 1:
+        return EDGE
+    return min(EDGE, TILE * (1 + candidates // (STRIPES * threads * TILE)))
 
 
 @contextmanager

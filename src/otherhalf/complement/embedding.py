@@ -96,8 +96,7 @@ def search_pairs(
 ) -> IntArray:
     """Return ``[2, P]``: every query node with its K most or least similar candidates, exactly."""
     largest, wanted = kind == "homophily", len(queries)
-    all_pairs = wanted * len(candidates)
-    if all_pairs < LEAST_PAIRS or k > MOST_K or _can_overflow(z):
+    if not by_blocks(wanted * len(candidates), k) or _can_overflow(z):
         done = 0
 
         def on_rows(count: int) -> None:
@@ -120,6 +119,11 @@ def search_pairs(
             on_step=lambda done, total: monitor.report("search", wanted * done // total, wanted),
         )[0]
     return _pairs(queries, candidates, nearest)
+
+
+def by_blocks(all_pairs: int, k: int) -> bool:
+    """Return whether a search of so many pairs of query and candidate is done by blocks."""
+    return all_pairs >= LEAST_PAIRS and k <= MOST_K
 
 
 def _pairs(queries: Tensor, candidates: Tensor, nearest: Tensor) -> IntArray:

@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from otherhalf.complement.block_search import flight_bytes
 from otherhalf.complement.choice import KEPT_KERNELS
 from otherhalf.complement.descriptions import DENSE_ENTRIES, PROJECTED
+from otherhalf.complement.embedding import by_blocks
 from otherhalf.complement.encoder import AUTO_KINDS
 from otherhalf.complement.search import BLOCK_ENTRIES
 from otherhalf.complement.settings import AUTO, WITHOUT_NORM, ComplementSettings, KernelSettings
@@ -44,6 +46,9 @@ SEARCH_BLOCKS = 6.5
 
 PRODUCT_BLOCKS = 5
 """Blocks of similarities where they are one product, of embeddings or raw features."""
+
+FOUND = 12
+"""Bytes of a place in the lists of the search by blocks: index and similarity."""
 
 HALF_ENTRY = 100
 """Bytes of a pair of the missing half: its nodes and weight, its matrix and transpose, what makes them."""
@@ -111,7 +116,6 @@ def embedding_stages(
         yield training_stage(model, sizes, encoder.architecture, encoder.own_options)
     graph = input_parts(sizes, {name for model in models for name in model_spec(model).operators})
     pairs = sizes.train * 2 * head.ranking_k * RANKED_PAIR
-    block = min(BLOCK_ENTRIES, n * min(n, settings.max_candidates)) * FLOAT * PRODUCT_BLOCKS
     ranked = min(BLOCK_ENTRIES, sizes.train * min(sizes.train, head.max_candidates)) * FLOAT * PRODUCT_BLOCKS
     similar = "give a smaller max_candidates"
     k = max(settings.k_homophily, settings.k_heterophily)
@@ -125,12 +129,22 @@ def embedding_stages(
     )
     # Each of the K pairs of a node is in the matrix twice: the half is undirected.
     half = half_part(sizes, 2 * k)
-    yield Stage("the search of the missing half", (*graph, Part("the similarities", block, similar), half))
+    candidates = min(n, settings.max_candidates)
+    found = _search_bytes(n, candidates, min(k, candidates), head.width)
+    yield Stage("the search of the missing half", (*graph, Part("the similarities", found, similar), half))
     if classifier is not None:
         rows = any(model_spec(model).reads_adjacency_rows for model in models)
         own = _with_trunk(classifier, rows=rows)
         parts = model_parts(sizes, GOAL_FOOTPRINT, own, {}, row_maps=int(rows), fix=NARROWER)
         yield Stage("the classifier over both halves", (*graph, half, *parts))
+
+
+def _search_bytes(nodes: int, candidates: int, k: int, width: int) -> float:
+    """Return the bytes of the search over an embedding, plain or by blocks."""
+    if not by_blocks(nodes * candidates, k):
+        return min(BLOCK_ENTRIES, nodes * candidates) * FLOAT * PRODUCT_BLOCKS
+    sampled = candidates * width * FLOAT if candidates < nodes else 0
+    return nodes * k * FOUND + flight_bytes(k, width, candidates) + sampled
 
 
 def _with_trunk(classifier: Architecture, *, rows: bool) -> Architecture:
