@@ -108,6 +108,18 @@ def test_the_search_by_blocks_grows_with_the_nodes_and_not_with_the_pairs():
     assert searched(100_000, k=1000) == memory.BLOCK_ENTRIES * 4 * memory.PRODUCT_BLOCKS
 
 
+def test_ranking_lists_of_sparse_features_need_an_index_and_no_blocks():
+    def ranked(**sizes):
+        stages = list(embedding_stages(replace(SIZES, **sizes), COMPLEMENT))
+        return part(stages, "the training of the head", "the similarities")
+
+    plain = 4000**2 * 4 * memory.PRODUCT_BLOCKS
+    assert ranked(train=4000) == plain
+    assert ranked(train=4000, entries=20_000) == 20_000 * memory.INDEXED_ENTRY * 0.4
+    assert ranked(train=4000, entries=40_000) == plain  # 4 % of the matrix: its rows become dense
+    assert ranked(train=3000, entries=20_000) == 3000**2 * 4 * memory.PRODUCT_BLOCKS  # few pairs
+
+
 @given(
     st.sampled_from(["nodes", "edges", "features", "classes", "train", "relations"]), st.integers(1, 10**5)
 )

@@ -9,8 +9,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from otherhalf.complement import search
+from otherhalf.complement import ranking, search
 from otherhalf.complement.ranking import ABSENT, ranking_lists, ranking_loss, true_scores
+from otherhalf.nn.ops import compiled
 
 
 def cosine(a: np.ndarray, b: np.ndarray) -> float:
@@ -98,6 +99,51 @@ def test_ties_go_to_the_node_that_comes_first(sparse, block, monkeypatch):
     nodes = rng.permutation(20)[:16]  # not in the order of their numbers
     expected = literal_lists(x, y, nodes, 3)
     assert present(ranking_lists(sp.csr_matrix(x) if sparse else x, y, nodes, 3)) == expected
+
+
+def sparse_rows(seed: int, count: int) -> tuple[sp.csr_matrix, np.ndarray, np.ndarray]:
+    """Rows of one or two equal entries, or none, their classes, and training nodes in any order."""
+    rng = np.random.default_rng(seed)
+    x = np.zeros((count, 300), dtype=np.float32)
+    for row in x:
+        row[rng.integers(8, size=rng.integers(3))] = 1
+    return sp.csr_matrix(x), rng.integers(3, size=count), rng.permutation(count)[: max(2, count - 3)]
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10_000), count=st.integers(2, 20), k=st.integers(1, 6), most=st.integers(1, 20))
+def test_an_inverted_index_gives_the_same_lists(seed, count, k, most):
+    x, y, nodes = sparse_rows(seed, count)
+    expected = ranking_lists(x, y, nodes, k, max_candidates=most)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking, "LEAST_PAIRS", 0)
+        patch.setattr(ranking, "top_k", None)  # it is not used
+        found = ranking_lists(x, y, nodes, k, max_candidates=most)
+    assert found.dtype == expected.dtype
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_lists_of_an_index_hold_the_same_cosines_up_to_rounding(threads, monkeypatch):
+    x = sp.random(900, 700, density=0.02, random_state=0, dtype=np.float32, format="csr")
+    y = np.random.default_rng(0).integers(4, size=900)
+    expected = ranking_lists(x, y, np.arange(900), 10)
+    monkeypatch.setattr(ranking, "LEAST_PAIRS", 0)
+    monkeypatch.setattr(compiled, "WORTH_A_THREAD", 1)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        found = ranking_lists(x, y, np.arange(900), 10)
+    finally:
+        torch.set_num_threads(before)
+    unit = x.toarray().astype(np.float64)
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    cosines = torch.from_numpy(unit @ unit.T)
+    assert (found != ABSENT).all()
+    torch.testing.assert_close(cosines.gather(1, found), cosines.gather(1, expected), rtol=0, atol=1e-6)
+    labels = torch.from_numpy(y)
+    assert (labels[found[:, :10]] == labels[:, None]).all()
+    assert (labels[found[:, 10:]] != labels[:, None]).all()
 
 
 @settings(deadline=None, max_examples=30)

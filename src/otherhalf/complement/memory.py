@@ -8,7 +8,8 @@ from otherhalf.complement.choice import KEPT_KERNELS
 from otherhalf.complement.descriptions import DENSE_ENTRIES, PROJECTED
 from otherhalf.complement.embedding import by_blocks
 from otherhalf.complement.encoder import AUTO_KINDS
-from otherhalf.complement.search import BLOCK_ENTRIES
+from otherhalf.complement.ranking import by_index
+from otherhalf.complement.search import BLOCK_ENTRIES, fills
 from otherhalf.complement.settings import AUTO, WITHOUT_NORM, ComplementSettings, KernelSettings
 from otherhalf.complement.walks import KEPT
 from otherhalf.nn.backbone import AUTO_TRUNK, Architecture
@@ -52,6 +53,9 @@ FOUND = 12
 
 HALF_ENTRY = 100
 """Bytes of a pair of the missing half: its nodes and weight, its matrix and transpose, what makes them."""
+
+INDEXED_ENTRY = 32
+"""Bytes of an entry of the training nodes' features in the inverted index: rows, unit rows and columns."""
 
 RANKED_PAIR = 150
 """Bytes of a pair in the ranking loss: position in a list, two entries, scores, gradients."""
@@ -116,7 +120,7 @@ def embedding_stages(
         yield training_stage(model, sizes, encoder.architecture, encoder.own_options)
     graph = input_parts(sizes, {name for model in models for name in model_spec(model).operators})
     pairs = sizes.train * 2 * head.ranking_k * RANKED_PAIR
-    ranked = min(BLOCK_ENTRIES, sizes.train * min(sizes.train, head.max_candidates)) * FLOAT * PRODUCT_BLOCKS
+    ranked = _ranking_bytes(sizes, min(sizes.train, head.max_candidates))
     similar = "give a smaller max_candidates"
     k = max(settings.k_homophily, settings.k_heterophily)
     yield Stage(
@@ -137,6 +141,14 @@ def embedding_stages(
         own = _with_trunk(classifier, rows=rows)
         parts = model_parts(sizes, GOAL_FOOTPRINT, own, {}, row_maps=int(rows), fix=NARROWER)
         yield Stage("the classifier over both halves", (*graph, half, *parts))
+
+
+def _ranking_bytes(sizes: Sizes, candidates: int) -> float:
+    """Return the bytes of the ranking lists while they are made, by an inverted index or by products."""
+    sparse = sizes.entries is not None and not fills(sizes.entries, (sizes.nodes, sizes.features))
+    if sparse and sizes.entries and by_index(sizes.train, candidates):
+        return sizes.entries * INDEXED_ENTRY * sizes.train / sizes.nodes
+    return min(BLOCK_ENTRIES, sizes.train * candidates) * FLOAT * PRODUCT_BLOCKS
 
 
 def _search_bytes(nodes: int, candidates: int, k: int, width: int) -> float:
