@@ -17,7 +17,7 @@ from otherhalf.errors import InputError
 
 K = 10
 ROWS, COLUMNS, WORDS = 4_000, 3_000, 20
-"""A synthetic text: each of its rows has about so many words, most of them frequent ones."""
+"""A synthetic text: each of its rows has about so many words, a third of them the same: the index gains least from such."""
 
 
 def run(setting: Setting, name: str) -> dict[str, float]:
@@ -59,7 +59,7 @@ def measure(name: str, limit: float, *, quick: bool) -> Measure:
 
 
 MEASURES = (
-    measure("", 0.5, quick=True),
+    measure("", 1.0, quick=True),
     measure("coauthor_cs", 0.25, quick=False),
     measure("coauthor_physics", 0.3, quick=False),
 )
