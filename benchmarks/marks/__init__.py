@@ -4,7 +4,18 @@ from importlib import import_module
 
 from benchmarks.measure import Measure
 
-FILES = ("topk", "ranking", "training", "fits", "startup", "diagnosis", "sampling", "growth", "spread", "cluster")
+FILES = (
+    "topk",
+    "ranking",
+    "training",
+    "fits",
+    "startup",
+    "diagnosis",
+    "sampling",
+    "growth",
+    "spread",
+    "cluster",
+)
 """Files of this folder, in the order of the table. Each has a tuple ``MEASURES``."""
 
 

@@ -17,7 +17,8 @@ from otherhalf.errors import InputError
 
 K = 10
 ROWS, COLUMNS, WORDS = 4_000, 3_000, 20
-"""A synthetic text: each of its rows has about so many words, a third of them the same: the index gains least from such."""
+"""A synthetic text: each of its rows has about so many words, a third of them the same one: the worst
+case of the index."""
 
 
 def run(setting: Setting, name: str) -> dict[str, float]:
