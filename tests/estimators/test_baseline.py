@@ -16,6 +16,7 @@ from otherhalf.estimators.presets import BEST
 from otherhalf.estimators.settings import BaselineSettings
 from otherhalf.nn.backbone import Architecture
 from otherhalf.nn.models.registry import MODELS, model_spec
+from otherhalf.system.fields import to_dict
 from otherhalf.training.loop import TrainingSettings
 
 KINDS = tuple(MODELS)
@@ -359,3 +360,42 @@ def test_a_fit_that_fails_leaves_the_earlier_one_whole():
     with pytest.raises(InputError):
         model.set_params(kind="gcn", norm="group").fit(GRAPH, SPLIT)
     assert np.array_equal(model.predict_proba(GRAPH), before)
+
+
+# ---------------------------------------------------------------------- sampled neighbours
+
+
+def test_a_model_trained_on_samples_predicts_without_a_draw(tmp_path):
+    graph = contextual_sbm(300, num_classes=3, num_features=12, homophily=0.8, signal=2.0, seed=0)
+    parts = split(graph, "uniform", 0)
+    model = BaselineClassifier("sage", fanout=(5, 5), batch_size=32, epochs=20).fit(graph, parts)
+    assert model.score(graph, parts.test) > 0.7
+    again = BaselineClassifier("sage", fanout=[5, 5], batch_size=32, epochs=20).fit(graph, parts)
+    first = model.predict_proba(graph)
+    np.testing.assert_array_equal(first, again.predict_proba(graph))
+    model.save(tmp_path / "model")
+    loaded = BaselineClassifier.load(tmp_path / "model")
+    assert loaded.settings_.fanout == (5, 5)
+    np.testing.assert_array_equal(first, loaded.predict_proba(graph))
+
+
+def test_settings_of_samples_are_checked_and_left_out_of_keys():
+    assert "fanout" not in to_dict(BaselineClassifier("sage").resolved_settings())
+    assert "batch_size" not in to_dict(BaselineClassifier("sage").resolved_settings())
+    for options, says in (
+        ({"fanout": (0, 5)}, "fanout must be a sequence of integers"),
+        ({"fanout": 5}, "fanout must be a sequence of integers"),
+        ({"fanout": (5,)}, "this model reads 2 hops"),
+        ({"fanout": (5, 5), "batch_size": 0}, "batch_size must be an integer"),
+        ({"fanout": (5, 5), "norm": "batch"}, "norm='batch' takes its mean"),
+        ({"fanout": (5, 5), "kind": "appnp"}, "propagates its predictions"),
+    ):
+        with pytest.raises(InputError, match=says):
+            BaselineClassifier(**{"kind": "sage", **options}).resolved_settings()
+
+
+def test_a_fit_on_samples_needs_less_memory():
+    graph = contextual_sbm(5000, num_features=12, seed=0)
+    parts = split(graph, "uniform", 0)
+    whole, few = (BaselineClassifier("gat", fanout=f, batch_size=16) for f in (None, (3, 3)))
+    assert few.need(graph, parts).size < whole.need(graph, parts).size

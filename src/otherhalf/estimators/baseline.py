@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor, nn
 
+from otherhalf.errors import InputError
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.presets import ARCHITECTURE, BEST, TRAINING
 from otherhalf.estimators.settings import BaselineSettings, check_settings
 from otherhalf.nn.backbone import Architecture, Backbone
-from otherhalf.nn.memory import Sizes
+from otherhalf.nn.memory import FLOAT, NARROWER, Sizes
 from otherhalf.nn.models.registry import MODELS, build, model_spec, resolve_options, training_stage
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.fields import one_of
-from otherhalf.system.need import Need
+from otherhalf.system.need import Need, Part, Stage
 from otherhalf.system.seeds import generator
 from otherhalf.training.class_weights import ClassWeight, by_name
 from otherhalf.training.loop import TrainingSettings, seeded
+from otherhalf.training.sampled import check_fanout, fit_sampled, probabilities_in_blocks
 from otherhalf.training.supervised import Supervision, class_probabilities, fit_supervised
+
+PREDICTED = 3
+"""Matrices of states of all nodes in a prediction in blocks, beside those that each layer leaves."""
 
 
 class BaselineClassifier(NodeClassifier):
@@ -45,6 +51,12 @@ class BaselineClassifier(NodeClassifier):
         weight_decay: Weight decay.
         epochs: Largest number of epochs.
         patience: Number of epochs without a better validation score that ends the training.
+        fanout: Number of neighbours at the first hop, the second, …, one for each layer: each step then
+            trains on a batch of nodes with so many neighbours drawn anew, so that its time and memory do not
+            depend on the graph. −1 means all. Default: every step reads the whole graph. Predictions read all
+            neighbours in both cases. Models that propagate their predictions (``appnp``, ``gprgnn``) and
+            ``norm="batch"`` cannot be sampled; ``chebynet`` takes ``steps`` numbers for each layer.
+        batch_size: Training nodes of a step, with ``fanout``.
         class_weight: How much a node of each class counts: ``balanced`` (every class the same), or a
             dictionary from classes to weights. Default: every node the same.
         own_options: Options of the model: ``steps`` (``appnp`` and ``gprgnn``: 10; ``chebynet``: 2),
@@ -77,6 +89,8 @@ class BaselineClassifier(NodeClassifier):
         weight_decay: float | None = None,
         epochs: int | None = None,
         patience: int | None = None,
+        fanout: Sequence[int] | None = None,
+        batch_size: int = 1024,
         class_weight: ClassWeight = None,
         **own_options: Any,
     ) -> None:
@@ -109,8 +123,16 @@ class BaselineClassifier(NodeClassifier):
             TrainingSettings(**{name: self._given(name, default.training) for name in TRAINING}),
             resolve_options(self.kind, self.own_options),
             by_name(self.class_weight),
+            tuple(self.fanout or ()) if isinstance(self.fanout, tuple | list | None) else self.fanout,
+            self.batch_size,
         )
         check_settings(settings)
+        if settings.fanout:
+            with seeded(0):
+                usual = build(self.kind, 2, 2, 2, settings.architecture, settings.own_options)
+            check_fanout(usual, model_spec(self.kind).operators, settings.own_options, settings.fanout)
+            if self.device != "cpu":
+                raise InputError("neighbours are sampled on the CPU only: give device='cpu', or no fanout")
         return settings
 
     def _given(self, name: str, default: Any) -> Any:
@@ -118,7 +140,10 @@ class BaselineClassifier(NodeClassifier):
         return getattr(default, name) if value is None else value
 
     def _need(self, sizes: Sizes, settings: BaselineSettings) -> Need:
-        return Need((training_stage(self.kind, sizes, settings.architecture, settings.own_options),))
+        stage = training_stage(self.kind, sizes, settings.architecture, settings.own_options)
+        if settings.fanout:
+            stage = sampled_stage(stage, sizes, settings)
+        return Need((stage,))
 
     def _fit(
         self, prepared: PreparedGraph, settings: BaselineSettings, supervision: Supervision
@@ -126,15 +151,22 @@ class BaselineClassifier(NodeClassifier):
         started, graph = time.perf_counter(), prepared.graph
         with seeded(self.seed):
             module = build(self.kind, *graph.sizes, settings.architecture, settings.own_options)
-            arguments = prepared.arguments(model_spec(self.kind).operators)
-            history = fit_supervised(
-                module.to(prepared.device), arguments, graph, settings.training, supervision
-            )
+            operators, training = model_spec(self.kind).operators, settings.training
+            if settings.fanout:
+                ways = operators, settings.own_options, settings.fanout, settings.batch_size
+                history = fit_sampled(module, prepared, *ways, training, supervision)
+            else:
+                arguments = prepared.arguments(operators)
+                history = fit_supervised(module.to(prepared.device), arguments, graph, training, supervision)
         seconds = {"train": time.perf_counter() - started}
         return {"_module": module, "history_": {"classifier": history}, "seconds_": seconds}
 
     def _probabilities(self, prepared: PreparedGraph) -> FloatArray:
-        arguments = prepared.arguments(model_spec(self.settings_.kind).operators)
+        chosen = self.settings_
+        operators = model_spec(chosen.kind).operators
+        if chosen.fanout:
+            return probabilities_in_blocks(self._module, prepared, operators, chosen.own_options)
+        arguments = prepared.arguments(operators)
         return class_probabilities(self._module.to(prepared.device), *arguments)
 
     def _parts(self) -> dict[str, nn.Module]:
@@ -143,6 +175,26 @@ class BaselineClassifier(NodeClassifier):
     def _restore(self, description: dict[str, Any], tensors: dict[str, Tensor]) -> None:
         chosen = self.settings_
         self._module = build(chosen.kind, *self._sizes, chosen.architecture, chosen.own_options)
+
+
+def sampled_stage(stage: Stage, sizes: Sizes, settings: BaselineSettings) -> Stage:
+    """Return the memory of a training on samples: states of a batch, and those of a prediction of all nodes.
+
+    Args:
+        stage: That of a training on the whole graph.
+        sizes: The graph.
+        settings: The settings.
+    """
+    reached = batch = min(sizes.nodes, settings.batch_size)
+    for fanout in settings.fanout:
+        reached = min(sizes.nodes, reached * fanout if fanout > 0 else sizes.nodes)
+        batch = min(sizes.nodes, batch + reached)
+    share = batch / sizes.nodes
+    of_states = ("the hidden states", "the logits", "the attention")
+    parts = [p._replace(size=p.size * share) if p.name in of_states else p for p in stage.parts]
+    width = settings.architecture.hidden * (settings.architecture.layers + PREDICTED)
+    states = Part("the states of a prediction", sizes.nodes * width * FLOAT, NARROWER)
+    return Stage(stage.name, (*parts, states))
 
 
 def _own_option_names() -> set[str]:

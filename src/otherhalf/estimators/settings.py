@@ -10,7 +10,8 @@ from otherhalf.nn.backbone import Architecture
 from otherhalf.nn.conv import COEFFICIENT_LIMIT
 from otherhalf.nn.inputs import SCALINGS
 from otherhalf.nn.models.registry import model_spec, resolve_options
-from otherhalf.system.fields import check, flag, integer, numbers, one_of, setting
+from otherhalf.nn.sampling import ALL
+from otherhalf.system.fields import Rule, check, flag, integer, numbers, one_of, setting
 from otherhalf.training.class_weights import CLASS_WEIGHT
 from otherhalf.training.loop import TrainingSettings
 
@@ -86,9 +87,18 @@ class Settings:
     class_weight: Mapping[str, float] | str | None = setting(None, CLASS_WEIGHT, late=True)
 
 
+FANOUT = Rule(
+    lambda v: isinstance(v, tuple) and all(integer(1).allows(each) or each == ALL for each in v),
+    "a sequence of integers ≥ 1, or −1 for all neighbours",
+)
+
+
 @dataclass(frozen=True)
 class BaselineSettings:
-    """All settings of a BaselineClassifier; ``own_options`` are options of its model."""
+    """All settings of a BaselineClassifier; ``own_options`` are options of its model.
+
+    With a ``fanout``, it is trained on batches of ``batch_size`` nodes with so many neighbours at each hop.
+    """
 
     kind: str
     scaling: str = setting("auto", one_of(*SCALINGS))
@@ -96,6 +106,8 @@ class BaselineSettings:
     training: TrainingSettings = setting(factory=TrainingSettings)
     own_options: Mapping[str, Any] = setting(factory=dict, name="walks")
     class_weight: Mapping[str, float] | str | None = setting(None, CLASS_WEIGHT, late=True)
+    fanout: tuple[int, ...] = setting((), FANOUT, late=True)
+    batch_size: int = setting(1024, integer(1), late=True)
 
 
 def check_settings(settings: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -170,6 +170,44 @@ class Backbone(nn.Module):
             return logits
         return self._apply_layer(len(self.layers) - 1, last, *operators)
 
+    def on_sample(
+        self, inputs: NodeInputs, layers: Sequence[tuple[int, tuple[Any, ...]]], seeds: int
+    ) -> Tensor:
+        """Return the logits of the first nodes of a sample (:mod:`~otherhalf.nn.subgraph`).
+
+        Args:
+            inputs: The inputs of the sampled nodes.
+            layers: For each layer, how many of the nodes it reads and computes, and its operators.
+            seeds: Number of nodes whose logits are wanted.
+        """
+        h: Features = inputs.features
+        states: list[Tensor] = []
+        if self.trunk is not None:
+            h = self.start(inputs)
+            states.append(h[:seeds])
+        for index, (count, operators) in enumerate(layers):
+            h = self.layer_states(index, h if isinstance(h, SparseOperator) else h[:count], *operators)
+            if index < len(self.norms):
+                states.append(h[:seeds])
+        if self.prediction is not None:
+            logits: Tensor = self.prediction(self._drop(torch.cat(states, dim=1)))
+            return logits
+        if isinstance(h, SparseOperator):
+            raise ValueError("a model without layers has no logits")
+        return h[:seeds]
+
+    def start(self, inputs: NodeInputs) -> Tensor:
+        """Return the states that the first layer reads, of a model with a trunk."""
+        if self.trunk is None:
+            raise ValueError("a model without a trunk reads the features")
+        trunk = self.trunk(self._drop(inputs.features), inputs.neighbours, inputs.labels)
+        return F.relu(self.trunk_norm(trunk))
+
+    def layer_states(self, index: int, h: Features, *operators: Any) -> Tensor:
+        """Return the states after a layer; the logits, if it is the prediction layer."""
+        out = self._apply_layer(index, h, *operators)
+        return F.relu(self.norms[index](out)) if index < len(self.norms) else out
+
     def embed(self, inputs: NodeInputs, *operators: Any) -> Tensor:
         """Return the hidden state of every node before the prediction layer."""
         states, last = self._hidden_states(inputs, *operators)
@@ -183,10 +221,10 @@ class Backbone(nn.Module):
         h: Features = inputs.features
         states = []
         if self.trunk is not None:
-            h = F.relu(self.trunk_norm(self.trunk(self._drop(h), inputs.neighbours, inputs.labels)))
+            h = self.start(inputs)
             states.append(h)
-        for index, norm in enumerate(self.norms):
-            h = F.relu(norm(self._apply_layer(index, h, *operators)))
+        for index in range(len(self.norms)):
+            h = self.layer_states(index, h, *operators)
             states.append(h)
         return states, h
 

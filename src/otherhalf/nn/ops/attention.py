@@ -18,11 +18,15 @@ from otherhalf.nn.ops.compiled import HEADS, NEGATIVE_SLOPE, over_rows
 class Neighbourhoods:
     """The neighbours of every node of an undirected graph, and the node itself: a CSR pattern.
 
-    The pattern is symmetric: the transpose of a matrix with values ``v`` on it has ``v[reverse]``.
+    The pattern is symmetric: the transpose of a matrix with values ``v`` on it has ``v[reverse]``. That of a
+    sample of neighbours is not; it comes with the pattern ``transposed`` of that transpose.
     """
 
-    def __init__(self, crow: Tensor, col: Tensor, reverse: Tensor) -> None:
+    def __init__(
+        self, crow: Tensor, col: Tensor, reverse: Tensor, transposed: tuple[Tensor, Tensor] | None = None
+    ) -> None:
         self.crow, self.col, self.reverse = crow, col, reverse
+        self.transposed = (crow, col) if transposed is None else transposed
         self.num_nodes = crow.numel() - 1
 
     @classmethod
@@ -51,7 +55,11 @@ class Neighbourhoods:
         """Return the same pattern on another device."""
         if self.crow.device == torch.device(device):
             return self
-        return Neighbourhoods(*(part.to(device) for part in (self.crow, self.col, self.reverse)))
+        crow, col, reverse = (part.to(device) for part in (self.crow, self.col, self.reverse))
+        if self.transposed[0] is self.crow:
+            return Neighbourhoods(crow, col, reverse)
+        ends, columns = (part.to(device) for part in self.transposed)
+        return Neighbourhoods(crow, col, reverse, (ends, columns))
 
 
 def attend(sources: Tensor, targets: Tensor, h: Tensor, around: Neighbourhoods) -> Tensor:
@@ -63,7 +71,7 @@ def attend(sources: Tensor, targets: Tensor, h: Tensor, around: Neighbourhoods) 
     if h.shape[:2] != (around.num_nodes, HEADS):  # compiled code would write out of bounds
         raise ValueError(f"attention over {around.num_nodes} nodes needs their states, not {tuple(h.shape)}")
     if h.device.type == "cpu" and h.dtype == torch.float32 and h.numel() > 0:
-        pattern = (around.crow, around.col, around.reverse)
+        pattern = (around.crow, around.col, *around.transposed, around.reverse)
         out: Tensor = Attention.apply(sources, targets, h, *pattern)  # type: ignore[no-untyped-call]
         return out
     scores = F.leaky_relu(sources[around.columns] + targets[around.rows], NEGATIVE_SLOPE)
@@ -84,13 +92,21 @@ class Attention(torch.autograd.Function):
     :math:`\mathbf{h}_j` is :math:`\sum_i a_{ij}\mathbf{g}_i`.
 
     ``sources`` s and ``targets`` t are ``[N, 8]``, ``h`` and the result ``[N, 8, columns]``, in single
-    precision on a CPU. ``crow``, ``col`` and ``reverse`` are a symmetric CSR pattern: the mirror image of
-    entry e is entry ``reverse[e]``. Every sum has a fixed order, so that two runs are bit-equal.
+    precision on a CPU. ``crow`` and ``col`` are a CSR pattern, ``ends`` and ``rows`` its transpose, where
+    entry e is entry ``reverse[e]`` of the pattern. Every sum has a fixed order: two runs are bit-equal.
     """
 
     @staticmethod
     def forward(
-        ctx: Any, sources: Tensor, targets: Tensor, h: Tensor, crow: Tensor, col: Tensor, reverse: Tensor
+        ctx: Any,
+        sources: Tensor,
+        targets: Tensor,
+        h: Tensor,
+        crow: Tensor,
+        col: Tensor,
+        ends: Tensor,
+        rows: Tensor,
+        reverse: Tensor,
     ) -> Tensor:
         """Return O."""
         from otherhalf.nn.ops import attention_kernels as kernels  # compiled at their first use
@@ -100,22 +116,22 @@ class Attention(torch.autograd.Function):
         _each_row(kernels.shifted_scores, crow, s.shape[1], col, s, t, shares)
         shares.exp_()  # torch's exponential is vectorised
         _each_row(kernels.weighted_means, crow, columns[0].numel(), col, shares, columns, out)
-        ctx.save_for_backward(s, t, columns, shares, out, crow, col, reverse)
+        ctx.save_for_backward(s, t, columns, shares, out, crow, col, ends, rows, reverse)
         return out.transpose(1, 2)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None, None]:
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of s, t and H."""
         from otherhalf.nn.ops import attention_kernels as kernels
 
-        s, t, columns, shares, out, crow, col, reverse = ctx.saved_tensors
+        s, t, columns, shares, out, crow, col, ends, rows, reverse = ctx.saved_tensors
         g, width = grads[0].transpose(1, 2).contiguous(), columns[0].numel()
         of_scores, of_s, of_t, of_h = (torch.empty_like(part) for part in (shares, s, t, columns))
         read = (s, t, shares, columns, out, g)
         _each_row(kernels.gradient_of_scores, crow, width, col, *read, of_scores, of_t)
-        _each_row(kernels.gradient_of_sources, crow, width, col, reverse, shares, of_scores, g, of_h, of_s)
-        return of_s, of_t, of_h.transpose(1, 2), None, None, None
+        _each_row(kernels.gradient_of_sources, ends, width, rows, reverse, shares, of_scores, g, of_h, of_s)
+        return of_s, of_t, of_h.transpose(1, 2), None, None, None, None, None
 
 
 def _each_row(kernel: Any, crow: Tensor, width: int, *arguments: Tensor) -> None:

@@ -64,6 +64,13 @@ class SparseOperator:
         self._transpose_order = transpose_order
 
     @property
+    def transpose_order(self) -> Tensor:
+        """Positions of the transpose's entries in M."""
+        if self._transpose_order is None:
+            raise ValueError("this operator was made without the order of its transpose")
+        return self._transpose_order
+
+    @property
     def symmetric(self) -> bool:
         """Whether M was given as symmetric."""
         return self.transpose is self.matrix
