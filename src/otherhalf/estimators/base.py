@@ -30,6 +30,7 @@ from otherhalf.nn.memory import Sizes, input_parts
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.device import usable_device
+from otherhalf.system.graph_checks import checked_indices
 from otherhalf.system.fields import json_number, to_dict
 from otherhalf.system.need import Need, Stage
 from otherhalf.system.probabilities import check_probabilities
@@ -86,6 +87,10 @@ class NodeClassifier(FromProbabilities, FittedOn, SavedModel, InNotebook, Classi
     @abstractmethod
     def _probabilities(self, prepared: PreparedGraph) -> FloatArray:
         """Return the ``[N, C]`` class probabilities of a graph whose known nodes come first."""
+
+    def _probabilities_of(self, prepared: PreparedGraph, nodes: IntArray) -> FloatArray:
+        """Return the rows of a few nodes; an estimator that can do it computes no other."""
+        return self._probabilities(prepared)[nodes]
 
     def check_fit(self, graph: Graph, split: Split) -> Any:
         """Raise InputError if this fit cannot be done, or needs too much memory; return its settings."""
@@ -210,23 +215,47 @@ class NodeClassifier(FromProbabilities, FittedOn, SavedModel, InNotebook, Classi
             self._cache = (graph, prepared, order)
         return self._cache[1:]
 
-    def predict_proba(self, graph: GraphLike = None, **given: Any) -> npt.NDArray[np.float32]:
+    def predict_proba(
+        self, graph: GraphLike = None, nodes: Any = None, **given: Any
+    ) -> npt.NDArray[np.float32]:
         """Return the ``[N, C]`` class probabilities of every node, in the order of ``classes_``.
 
         Args:
             graph: The fitted graph, or that graph with nodes and edges added; or its features X.
+            nodes: The only nodes to predict, as positions in ``graph``: one row for each, as among all. A
+                model over rows then computes the neighbourhoods of these nodes only. With tables, it is the
+                table of the nodes, as for :meth:`fit`.
             given: ``edge_index``, or ``nodes`` and ``edges``, as for :meth:`fit`. Columns of tables have the
                 meaning that they had there.
         """
+        if nodes is not None and (graph is None or "edges" in given):
+            given, nodes = {**given, "nodes": nodes}, None
         prepared, order = self.prepare(self.read(graph, given))
+        if nodes is not None:
+            return self._of_few(prepared, order, nodes)
         probabilities = self._probabilities(prepared)
         check_probabilities(probabilities, prepared.graph.node_names())
         result = np.empty_like(probabilities)
         result[order] = probabilities
         if self._awaited is not None:
-            nodes, codes = self._awaited
-            self._held_out, self._awaited = HeldOut.of(probabilities[nodes], codes), None
+            held_out, codes = self._awaited
+            self._held_out, self._awaited = HeldOut.of(probabilities[held_out], codes), None
         return result
+
+    def _of_few(self, prepared: PreparedGraph, order: IntArray, nodes: Any) -> FloatArray:
+        """Return the probabilities of nodes that are positions in the graph as it was given."""
+        wanted = checked_indices("nodes", nodes)
+        if len(wanted) and wanted.max() >= len(order):
+            raise InputError(
+                f"nodes has {wanted.max()}, but the graph has {len(order)} nodes (0 … N−1): give positions "
+                "in this graph"
+            )
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        different, again = np.unique(place[wanted], return_inverse=True)
+        probabilities = self._probabilities_of(prepared, different)
+        check_probabilities(probabilities, prepared.graph.node_names()[different])
+        return probabilities[again]
 
     def _keep_held_out(self) -> None:
         """Keep what the validation nodes say of the fitted graph, before another graph takes its place."""

@@ -92,6 +92,11 @@ class Ensemble:
             {name: self.members[name].probabilities(view) for name in self.mixture.weights}
         )
 
+    def probabilities_of(self, prepared: PreparedGraph, nodes: IntArray) -> FloatArray:
+        """Return the rows of a few nodes; members over rows, and what they read, compute no other."""
+        view, names = self.view(prepared), self.mixture.weights
+        return self.mixture.blend({name: self.members[name].probabilities_of(view, nodes) for name in names})
+
     def view(self, prepared: PreparedGraph) -> GraphView:
         """Return the graph as the members read it; it is made once for each prepared graph."""
         if "view" not in prepared.derived:

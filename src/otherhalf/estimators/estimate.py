@@ -7,10 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from otherhalf.complement.settings import KernelSettings
+from otherhalf.estimators.by_rows import TREE_COUNT, TREE_ROWS, goes_over_rows, plain_over_rows
 from otherhalf.estimators.ensemble import count_finishers, count_trainings, starters
 from otherhalf.estimators.members.boosted import MOST_WORK
+from otherhalf.estimators.members.over_rows import ROW_TRAINING
 from otherhalf.estimators.members.plain import CANDIDATES, RACE_EPOCHS, USUAL
-from otherhalf.estimators.memory import goal_need
+from otherhalf.estimators.memory import goal_need, row_columns, row_disk
 from otherhalf.estimators.settings import Settings
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.memory import Sizes, graph_bytes
@@ -22,9 +24,21 @@ SHORT, LONG = 30.0, 600.0
 PROCESS = 570_000_000
 """Bytes of a process that has imported everything, without a graph: half of them torch and its compiler."""
 
+PRODUCTS = 0.05
+TREE_FIT, TREE_FIT_CLASS = 4.0, 0.5
+TABLE, TABLE_CLASS, TABLE_EDGES = 1.0, 0.05, 0.1
+ROW_PRODUCT = 0.01
+EPOCH, EPOCH_COLUMN = 0.03, 0.01
+"""Seconds of the stages over rows: of products with 10⁵ edges, of trees and of the table by 10⁴ rows, and of
+an epoch by 10⁴ training rows and 100 columns."""
+
 FINISH, WORST_FINISH = 0.2, 2.5
 """Duration of a complete training of a plain model, in durations of the race of all candidates: the usual
 one, and one where deep models win the race."""
+
+
+LIKELY_EPOCHS = 30
+"""Passes over the rows until a training usually stops; at worst it takes all."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +51,7 @@ class Estimate:
         memory: Bytes of the process at its peak.
         nodes: N.
         edges: E.
+        disk: Bytes of temporary files; 0 for a fit that writes none.
     """
 
     seconds: float | None
@@ -44,6 +59,7 @@ class Estimate:
     memory: int
     nodes: int
     edges: int
+    disk: int = 0
 
     @property
     def is_short(self) -> bool:
@@ -70,7 +86,10 @@ class Estimate:
     def __str__(self) -> str:
         memory = in_bytes(self.memory)
         duration = self.duration[0].upper() + self.duration[1:]
-        return f"{duration} and {memory} on one core ({self.nodes:,} nodes, {self.edges:,} edges)"
+        sizes = f"({self.nodes:,} nodes, {self.edges:,} edges)"
+        if self.disk:
+            return f"{duration}, {memory} of memory and {in_bytes(self.disk)} of disk on one core {sizes}"
+        return f"{duration} and {memory} on one core {sizes}"
 
 
 def estimate_fit(graph: Graph, split: Split, settings: Settings) -> Estimate:
@@ -94,9 +113,18 @@ def estimate_fit(graph: Graph, split: Split, settings: Settings) -> Estimate:
     likely = worst = None
     if settings.method == "kernel":
         size = _Size.of(graph, split)
-        likely, worst = (sum(_stages(size, settings, finish)) for finish in (FINISH, WORST_FINISH))
-    memory = PROCESS + graph_bytes(graph) + goal_need(Sizes.of(graph, len(split.train)), settings).size
-    return Estimate(likely, worst, memory, graph.num_nodes, graph.num_edges)
+        if goes_over_rows(graph.num_nodes, graph.num_edges, settings.ensemble):
+            columns = row_columns(Sizes.of(graph, len(split.train)), settings.ensemble)
+            likely, worst = (
+                sum(_row_stages(size, settings, graph, columns, epochs))
+                for epochs in (LIKELY_EPOCHS, ROW_TRAINING.epochs)
+            )
+        else:
+            likely, worst = (sum(_stages(size, settings, finish)) for finish in (FINISH, WORST_FINISH))
+    sizes = Sizes.of(graph, len(split.train))
+    memory = PROCESS + graph_bytes(graph) + goal_need(sizes, settings).size
+    disk = row_disk(sizes, settings)
+    return Estimate(likely, worst, memory, graph.num_nodes, graph.num_edges, disk)
 
 
 def in_words(seconds: float) -> str:
@@ -164,6 +192,24 @@ def _stages(size: _Size, settings: Settings, finish: float) -> Iterator[float]:
         finishers = min(count_finishers(size.num_nodes, chosen), len(started))
         mean_share = share * len(CANDIDATES) / len(started)
         yield trained * count * finishers * finish * race * mean_share
+
+
+def _row_stages(size: _Size, settings: Settings, graph: Graph, columns: int, epochs: int) -> Iterator[float]:
+    """Yield the seconds of each stage of a fit over rows, with trainings of so many epochs."""
+    chosen, refits = settings.ensemble, 2 if settings.ensemble.refit else 1
+    epochs = min(epochs, settings.goal.training.epochs)
+    if chosen.half == "found":
+        yield from _half(size, settings.kernel)
+    if chosen.propagation:
+        ways = 4 if graph.directed else 2
+        yield (ways + 1) * (PRODUCTS * size.edges * (3 + size.classes))
+    if chosen.trees:
+        rows = min(size.num_train, TREE_ROWS) / 1e4
+        yield TREE_COUNT / 300 * (TREE_FIT + TREE_FIT_CLASS * size.classes) * rows
+        yield (TABLE + TABLE_CLASS * size.classes) * size.nodes + TABLE_EDGES * size.edges
+    yield ROW_PRODUCT * columns * size.edges / 1e2
+    models = int(chosen.classifier) + 0.6 * len(plain_over_rows(chosen))
+    yield refits * models * epochs * size.train * (EPOCH + EPOCH_COLUMN * columns / 1e2)
 
 
 def _half(size: _Size, kernel: KernelSettings) -> Iterator[float]:

@@ -1,5 +1,6 @@
 """GOALClassifier: a graph in; its diagnosis, its missing half, a classifier and predictions out."""
 
+import tempfile
 import time
 from dataclasses import fields
 from pathlib import Path
@@ -19,16 +20,17 @@ from otherhalf.estimators.ensemble import LeaderboardRow
 from otherhalf.estimators.estimate import Estimate, estimate_fit
 from otherhalf.estimators.given import GraphLike, as_graph, default_split
 from otherhalf.estimators.kernel_way import KernelWay, fit_kernel_way
-from otherhalf.estimators.memory import goal_need, goal_prediction_need
+from otherhalf.estimators.memory import goal_need, goal_prediction_need, row_disk
 from otherhalf.estimators.presets import OVERRIDES, default_follow, preset_settings, with_overrides
 from otherhalf.estimators.settings import Settings, check_settings
 from otherhalf.estimators.way import Way
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.memory import Sizes
 from otherhalf.nn.prepared import PreparedGraph
-from otherhalf.system.arrays import FloatArray
+from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.fields import one_of
 from otherhalf.system.need import Need
+from otherhalf.system.row_blocks import check_disk
 from otherhalf.system.seeds import generator
 from otherhalf.system.typed import typed
 from otherhalf.training.class_weights import ClassWeight
@@ -167,6 +169,14 @@ class GOALClassifier(NodeClassifier):
 
     # ------------------------------------------------------------------ learning
 
+    def check_fit(self, graph: Graph, split: Split) -> Settings:
+        """Raise InputError if this fit cannot be done, or needs too much memory or disk; else its settings."""
+        settings: Settings = super().check_fit(graph, split)
+        disk = row_disk(Sizes.of(graph, len(split.train)), settings)
+        if disk:
+            check_disk(Path(tempfile.gettempdir()), disk, "the precomputed rows")
+        return settings
+
     def _need(self, sizes: Sizes, settings: Settings) -> Need:
         return goal_need(sizes, settings)
 
@@ -239,6 +249,9 @@ class GOALClassifier(NodeClassifier):
 
     def _probabilities(self, prepared: PreparedGraph) -> FloatArray:
         return self._way.probabilities(prepared)
+
+    def _probabilities_of(self, prepared: PreparedGraph, nodes: IntArray) -> FloatArray:
+        return self._way.probabilities_of(prepared, nodes)
 
     def _parts(self) -> dict[str, nn.Module]:
         return self._way.parts()

@@ -34,7 +34,7 @@ from torch import Tensor
 from otherhalf.graph import Direction, Graph
 from otherhalf.nn.ops.sparse import with_loops
 from otherhalf.system.adjacency import pattern
-from otherhalf.system.arrays import FloatArray
+from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.relations import RelationGroups
 from otherhalf.system.seeds import generator
 
@@ -73,36 +73,79 @@ class GraphTable:
         neighbours = singular_vectors(_normalized(graph.adjacency), NEIGHBOUR_COLUMNS, seed)
         return cls(neighbours, features, graph.directed, RelationGroups.of(graph.relations))
 
-    def rows(self, graph: Graph, labels: Tensor, scores: FloatArray | None = None) -> FloatArray:
+    def rows(
+        self,
+        graph: Graph,
+        labels: Tensor,
+        scores: FloatArray | None = None,
+        *,
+        ranks: FloatArray | None = None,
+        known: IntArray | None = None,
+    ) -> FloatArray:
         """Return the table of a graph, ``[N, F]``.
 
         Args:
             graph: The fitted graph, or that graph with new nodes after its own.
             labels: ``[N, C]``: 1 at the class of each training node, and 0 everywhere else.
             scores: ``[N, K]``: further columns.
+            ranks: ``[N]`` PageRank of the nodes, if the graph is a part of a larger one.
+            known: ``[N]`` number of each node in the fitted graph, or −1, if it is a part of a larger one.
         """
         if len(labels) != graph.num_nodes or (scores is not None and len(scores) != graph.num_nodes):
             raise ValueError(f"labels and scores must have one row for each of {graph.num_nodes} nodes")
-        adjacency, known = graph.adjacency, labels.numpy().astype(np.float32)
+        adjacency, taught = graph.adjacency, labels.numpy().astype(np.float32)
         own, degree = self._own(graph.x), np.diff(adjacency.indptr)
         mean, log_degree = _mean(adjacency), np.log1p(degree).astype(np.float32)
         near, unweighted = mean @ own, pattern(adjacency)
-        counts = unweighted @ known
+        counts = unweighted @ taught
         columns = [own, near, mean @ near]
-        columns += [log_degree, mean @ log_degree, np.log(pagerank(adjacency)), np.log1p(_sums(graph.x))]
-        columns.append(_normalized(adjacency)[:, : len(self.neighbours)] @ self.neighbours)
-        columns += [_shares(adjacency, known), counts, _two_steps(unweighted, counts, known)]
+        ranks = pagerank(adjacency) if ranks is None else ranks
+        columns += [log_degree, mean @ log_degree, np.log(ranks), np.log1p(_sums(graph.x))]
+        columns.append(self._projected(_normalized(adjacency), known))
+        columns += [_shares(adjacency, taught), counts, _two_steps(unweighted, counts, taught)]
         for direction in self._directions:
             edges = graph.adjacency_in(direction)
-            columns += [_mean(edges) @ own, _shares(edges, known)]
+            columns += [_mean(edges) @ own, _shares(edges, taught)]
         for names in self.relations.members(graph.relations):
             for direction in self._directions or ("undirected",):
                 edges = graph.relation_adjacency(names, direction)
-                columns += [np.log1p(np.diff(edges.indptr)), _mean(edges) @ own, _shares(edges, known)]
+                columns += [np.log1p(np.diff(edges.indptr)), _mean(edges) @ own, _shares(edges, taught)]
         if scores is not None:
             columns.append(scores)
         # In single precision before they are joined: one wider column would make all of them wide.
         return np.column_stack([np.asarray(each, dtype=np.float32) for each in columns])
+
+    def few(
+        self, graph: Graph, labels: Tensor, nodes: IntArray, scores: FloatArray | None = None
+    ) -> FloatArray:
+        """Return the rows of a few nodes, from the nodes one and two steps around them.
+
+        PageRank alone is computed of all nodes. Relations are told apart in the whole table only.
+
+        Args:
+            graph: The graph.
+            labels: As for :meth:`rows`, of all nodes.
+            nodes: The nodes.
+            scores: ``[len(nodes), K]``: further columns.
+        """
+        if self.relations.names:
+            rows = self.rows(graph, labels)[nodes]
+        else:
+            around = nodes
+            for _ in range(2):
+                around = np.union1d(around, graph.adjacency[around].indices)
+            part = induced(graph, around)
+            known = np.where(around < len(self.neighbours), around, -1)
+            ranks = pagerank(graph.adjacency)[around]
+            rows = self.rows(part, labels[torch.from_numpy(around)], ranks=ranks, known=known)
+            rows = rows[np.searchsorted(around, nodes)]
+        return rows if scores is None else np.hstack([rows, scores.astype(np.float32)])
+
+    def _projected(self, normalized: sp.csr_matrix, known: IntArray | None) -> FloatArray:
+        """Return the adjacency rows towards known nodes, projected."""
+        if known is None:
+            return np.asarray(normalized[:, : len(self.neighbours)] @ self.neighbours)
+        return np.asarray(normalized[:, known >= 0] @ self.neighbours[known[known >= 0]])
 
     def own(self, graph: Graph) -> FloatArray:
         """Return the columns that are the node's own: X, or its projection, and log(1 + Σ|x|)."""
@@ -142,6 +185,22 @@ class GraphTable:
             bool(tensors["table/directed"]),
             RelationGroups() if groups is None else RelationGroups.from_array(groups.numpy()),
         )
+
+
+def induced(graph: Graph, nodes: IntArray) -> Graph:
+    """Return the graph of these nodes, in ascending order, and the edges among them, without relations."""
+    place = np.full(graph.num_nodes, -1)
+    place[nodes] = np.arange(len(nodes))
+    ends = place[graph.edges]
+    kept = (ends >= 0).all(axis=0)
+    return Graph(
+        ends[:, kept],
+        graph.x[nodes],
+        graph.y[nodes],
+        directed=graph.directed,
+        classes=graph.classes,
+        weights=None if graph.weights is None else graph.weights[kept],
+    )
 
 
 def pagerank(adjacency: sp.csr_matrix) -> FloatArray:

@@ -33,7 +33,7 @@ from otherhalf.estimators.way import Outcome, Way, half_description, restored_ha
 from otherhalf.nn.inputs import Scaling
 from otherhalf.nn.magnitudes import MagnitudeScaling
 from otherhalf.nn.prepared import PreparedGraph
-from otherhalf.system.arrays import FloatArray
+from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.typed import typed
 from otherhalf.training.supervised import Supervision
 
@@ -87,6 +87,10 @@ class KernelWay(Way):
     def probabilities(self, prepared: PreparedGraph) -> FloatArray:
         """Return the blended probabilities."""
         return self.ensemble.probabilities(prepared)
+
+    def probabilities_of(self, prepared: PreparedGraph, nodes: IntArray) -> FloatArray:
+        """Return the blended probabilities of a few nodes, from their neighbourhoods where members can."""
+        return self.ensemble.probabilities_of(prepared, nodes)
 
     def parts(self) -> dict[str, nn.Module]:
         """Return the modules of all members."""

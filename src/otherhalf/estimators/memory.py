@@ -6,15 +6,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from otherhalf.complement.memory import FEWER_TRAIN, embedding_stages, half_part, kernel_stages
+from otherhalf.estimators.by_rows import TREE_COUNT, TREE_ROWS, goes_over_rows
 from otherhalf.estimators.ensemble import count_finishers, count_trainings, starters
 from otherhalf.estimators.forest_fit import TREES
 from otherhalf.estimators.graph_table import NEIGHBOUR_COLUMNS, WIDEST
 from otherhalf.estimators.members.boosted import MOST_WORK
-from otherhalf.estimators.settings import Settings
+from otherhalf.estimators.members.row_features import PROJECTED
+from otherhalf.estimators.members.row_features import WIDEST as WIDEST_ROWS
+from otherhalf.estimators.members.row_inputs import MOST_IN_MEMORY
+from otherhalf.estimators.members.row_inputs import table_columns as columns_of_rows
+from otherhalf.estimators.settings import EnsembleSettings, Settings
 from otherhalf.nn.complemented import MESSAGE_WIDTH
 from otherhalf.nn.memory import (
     FEWER_CLASSES,
     FEWER_COLUMNS,
+    FEWER_EDGES,
     FLOAT,
     Footprint,
     Sizes,
@@ -22,6 +28,7 @@ from otherhalf.nn.memory import (
     model_parts,
 )
 from otherhalf.nn.models.registry import parameter_count, training_stage
+from otherhalf.nn.propagation import CHUNK
 from otherhalf.system.need import Need, Part, Stage
 
 TABLE_CELL = 12
@@ -42,6 +49,9 @@ PROPAGATED = 20
 
 CLASSIFIER_FOOTPRINT = Footprint(4, 16)
 """Matrices of the classifier over both halves of the ensemble; it predicts from all hidden states."""
+
+ROW_ENTRY, ROW_MATRICES = 8, 3
+"""Bytes of an entry of a matrix that rows are propagated over, and the number of such matrices at a time."""
 
 MESSAGES = 5
 """Matrices of all label messages: as they are, standardised, dropped, beside the states, their gradient."""
@@ -134,6 +144,9 @@ def _ensemble_stages(sizes: Sizes, settings: Settings) -> Iterator[Stage]:
     half, found = chosen.half != "none", chosen.half == "found"
     if found:
         yield from kernel_stages(sizes, settings.kernel)
+    if goes_over_rows(n, sizes.edges, chosen):
+        yield from _row_stages(sizes, settings)
+        return
     count = count_trainings(n, sizes.train, 0, chosen)
     started = starters(settings) if chosen.plain else []
     largest = max((parameter_count(e.kind, sizes, e.architecture, e.own_options) for e in started), default=0)
@@ -151,6 +164,44 @@ def _ensemble_stages(sizes: Sizes, settings: Settings) -> Iterator[Stage]:
     for each in started:
         stage = training_stage(each.kind, sizes, each.architecture, each.own_options, fix=OTHER_CANDIDATES)
         yield Stage(f"the training of {each.name}", stage.parts).beside(*kept)
+
+
+def _row_stages(sizes: Sizes, settings: Settings) -> Iterator[Stage]:
+    """Yield the stages of the members over rows."""
+    chosen, found = settings.ensemble, settings.ensemble.half == "found"
+    kept = (half_part(sizes, settings.kernel.k),) if chosen.half != "none" else ()
+    if chosen.propagation:
+        yield propagation_stage(sizes).beside(*kept)
+    if chosen.trees:
+        sample = replace(sizes, train=min(sizes.train, TREE_ROWS))
+        yield extra_trees_stage(sample, TREE_COUNT, scores=found, fix=WITHOUT_TREES).beside(*kept)
+    cells = sizes.nodes * row_columns(sizes, chosen)
+    held = cells * FLOAT if cells * FLOAT <= MOST_IN_MEMORY else cells * FLOAT / 2
+    matrices = sizes.edge_entries * ROW_MATRICES * ROW_ENTRY + sizes.nodes * CHUNK * FLOAT * 3
+    yield Stage(
+        "the training over rows",
+        (
+            *input_parts(sizes),
+            *kept,
+            Part("the precomputed rows", held, FEWER_COLUMNS),
+            Part("the matrices of the halves", matrices, FEWER_EDGES),
+        ),
+    )
+
+
+def row_columns(sizes: Sizes, settings: EnsembleSettings) -> int:
+    """Return the number of columns of the precomputed rows."""
+    features = (PROJECTED if sizes.features > WIDEST_ROWS else sizes.features) + 2 * settings.magnitudes
+    walks = (2 + (4 if sizes.directed else 0) + 3 * (settings.half != "none")) if settings.messages else 0
+    return columns_of_rows(features, sizes.classes, directed=sizes.directed, walks=walks)
+
+
+def row_disk(sizes: Sizes, settings: Settings) -> int:
+    """Return the bytes of temporary files that a fit writes: the precomputed rows, if they are large."""
+    if settings.method == "embedding" or not goes_over_rows(sizes.nodes, sizes.edges, settings.ensemble):
+        return 0
+    size = sizes.nodes * row_columns(sizes, settings.ensemble) * FLOAT
+    return size // 2 if size > MOST_IN_MEMORY else 0
 
 
 def _classifier_stage(sizes: Sizes, settings: Settings, *, half: bool) -> Stage:

@@ -13,7 +13,7 @@ from otherhalf.estimators.ensemble import LeaderboardRow
 from otherhalf.estimators.saved_arrays import saved_indices
 from otherhalf.estimators.settings import Settings
 from otherhalf.nn.prepared import PreparedGraph
-from otherhalf.system.arrays import FloatArray
+from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.typed import typed
 from otherhalf.training.checkpoint import History
 
@@ -44,6 +44,10 @@ class Way(ABC):
     @abstractmethod
     def probabilities(self, prepared: PreparedGraph) -> FloatArray:
         """Return the ``[N, C]`` class probabilities of a graph whose known nodes come first."""
+
+    def probabilities_of(self, prepared: PreparedGraph, nodes: IntArray) -> FloatArray:
+        """Return the rows of a few nodes; a method that can do it computes no other."""
+        return self.probabilities(prepared)[nodes]
 
     @abstractmethod
     def parts(self) -> dict[str, nn.Module]:

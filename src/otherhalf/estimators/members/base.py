@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from otherhalf.estimators.members.view import GraphView
-from otherhalf.system.arrays import FloatArray
+from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.training.checkpoint import History
 from otherhalf.training.supervised import Supervision
 
@@ -26,6 +26,10 @@ class Member(ABC):
     @abstractmethod
     def probabilities(self, view: GraphView) -> FloatArray:
         """Return the ``[N, C]`` class probabilities of every node of a graph."""
+
+    def probabilities_of(self, view: GraphView, nodes: IntArray) -> FloatArray:
+        """Return the rows of a few nodes; a member that can do it computes no other."""
+        return self.probabilities(view)[nodes]
 
     @abstractmethod
     def again(self, view: GraphView, supervision: Supervision, histories: list[History]) -> Member:

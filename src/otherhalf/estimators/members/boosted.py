@@ -14,9 +14,9 @@ from otherhalf.estimators.forest_fit import fit_boosted_trees
 from otherhalf.estimators.graph_table import GraphTable
 from otherhalf.estimators.members.base import Fitted, Member
 from otherhalf.estimators.members.replicas import Plan, seed_of
-from otherhalf.estimators.members.trees import table_rows
+from otherhalf.estimators.members.trees import few_table_rows, table_rows
 from otherhalf.estimators.members.view import GraphView
-from otherhalf.system.arrays import FloatArray
+from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.profile import timed
 from otherhalf.training.checkpoint import History
 from otherhalf.training.supervised import Supervision
@@ -36,6 +36,10 @@ class BoostedTreesMember(Member):
     def probabilities(self, view: GraphView) -> FloatArray:
         """Return the mean probabilities of every node."""
         return _mean(self.forests, table_rows(self.table, view))
+
+    def probabilities_of(self, view: GraphView, nodes: IntArray) -> FloatArray:
+        """Return the probabilities of a few nodes, from the nodes around them."""
+        return _mean(self.forests, few_table_rows(self.table, view, nodes))
 
     def again(
         self, view: GraphView, supervision: Supervision, histories: list[History]

@@ -117,7 +117,7 @@ def reads(view: GraphView, name: str, *, convolves: bool) -> dict[str, Any]:
         "hops": len(rows.hops_of(convolves=convolves)) if hops is None else hops,
         "messages": len(rows.operators.walks) * view.labels.classes if convolves else 0,
         "convolves": convolves,
-        "scores": convolves and rows.has_scores,
+        "scores": convolves and view.has_scores,
     }
 
 

@@ -106,14 +106,6 @@ class RowInputs:
         return tuple(name for name in self.hops if not convolves or self._named(name) == name)
 
     @property
-    def has_scores(self) -> bool:
-        """Whether the missing half has spread scores."""
-        view = self.view
-        return view.spread is not None or (
-            view.has_half and view.found is not None and view.found.scores is not None
-        )
-
-    @property
     def columns(self) -> int:
         """Number of columns of all inputs."""
         view = self.view
@@ -160,7 +152,7 @@ class RowInputs:
             return RowBatch(terms, hops)
         terms |= {name: torch.from_numpy(read(name)) for name in self.terms if name != "x"}
         messages = torch.from_numpy(read("messages")) if self.operators.walks else None
-        scores = torch.from_numpy(read("scores")) if self.has_scores else None
+        scores = torch.from_numpy(read("scores")) if self.view.has_scores else None
         return RowBatch(terms, hops, messages, scores)
 
     @property
@@ -187,7 +179,7 @@ class RowInputs:
         return self.features.of(self.view.graph, nodes)
 
     def _few_scores(self, nodes: IntArray) -> FloatArray:
-        return self._scores()[nodes]
+        return self.view.scores_of(nodes)
 
     def _few_messages(self, nodes: IntArray) -> FloatArray:
         return np.hstack([self._few_message(walk, nodes) for walk in self.operators.walks])

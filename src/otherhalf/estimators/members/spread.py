@@ -9,7 +9,7 @@ from torch import Tensor
 
 from otherhalf.estimators.members.base import Fitted, Member
 from otherhalf.estimators.members.view import GraphView
-from otherhalf.system.arrays import FloatArray
+from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.profile import timed
 from otherhalf.training.checkpoint import History
 from otherhalf.training.supervised import Supervision
@@ -25,6 +25,11 @@ class SpreadMember(Member):
         if view.found is None or view.found.scores is None:
             raise ValueError("the spread needs a found half")
         probabilities: FloatArray = softmax(view.found.scores, axis=1)
+        return probabilities
+
+    def probabilities_of(self, view: GraphView, nodes: IntArray) -> FloatArray:
+        """Return the probabilities of a few nodes; no other is compared with the labelled ones."""
+        probabilities: FloatArray = softmax(view.scores_of(nodes), axis=1)
         return probabilities
 
     def again(self, view: GraphView, supervision: Supervision, histories: list[History]) -> SpreadMember:

@@ -14,7 +14,7 @@ from otherhalf.estimators.forest_fit import TREES, fit_extra_trees
 from otherhalf.estimators.graph_table import GraphTable
 from otherhalf.estimators.members.base import Fitted, Member
 from otherhalf.estimators.members.view import GraphView
-from otherhalf.system.arrays import FloatArray
+from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.profile import timed
 from otherhalf.training.checkpoint import History
 from otherhalf.training.supervised import Supervision
@@ -35,6 +35,10 @@ class TreesMember(Member):
     def probabilities(self, view: GraphView) -> FloatArray:
         """Return the probabilities of every node."""
         return self.forest.probabilities(self.rows(view))
+
+    def probabilities_of(self, view: GraphView, nodes: IntArray) -> FloatArray:
+        """Return the probabilities of a few nodes, from the nodes around them."""
+        return self.forest.probabilities(few_table_rows(self.table, view, nodes))
 
     def again(self, view: GraphView, supervision: Supervision, histories: list[History]) -> TreesMember:
         """Return as many new trees over the same table, fitted to as many rows at most."""
@@ -100,3 +104,10 @@ def table_rows(table: GraphTable, view: GraphView) -> FloatArray:
     scores = None if view.found is None else view.found.scores
     labels = view.label_rows if view.reads_labels else torch.zeros_like(view.label_rows)
     return table.rows(view.graph, labels, scores)
+
+
+def few_table_rows(table: GraphTable, view: GraphView, nodes: IntArray) -> FloatArray:
+    """Return the table of a few nodes."""
+    scores = view.scores_of(nodes) if view.has_scores else None
+    labels = view.label_rows if view.reads_labels else torch.zeros_like(view.label_rows)
+    return table.few(view.graph, labels, nodes, scores)

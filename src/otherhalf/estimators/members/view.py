@@ -18,7 +18,7 @@ from otherhalf.nn.complemented import BothHalves
 from otherhalf.nn.label_messages import label_rows, label_walks, messages
 from otherhalf.nn.ops.sparse import SparseOperator, mean_matrix, normalized_matrix
 from otherhalf.nn.prepared import PreparedGraph
-from otherhalf.system.arrays import IntArray
+from otherhalf.system.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +89,31 @@ class GraphView:
         """Whether there is a missing half, computed or not."""
         return self._found is not None or self.spread is not None
 
+    @property
+    def has_scores(self) -> bool:
+        """Whether the missing half has spread scores."""
+        if self._found is not None:
+            return self._found.scores is not None
+        return self.spread is not None
+
     def half_rows(self, kind: str, nodes: IntArray) -> sp.csr_matrix:
         """Return the rows of a few nodes of one kind of the missing half."""
+        found = self.found_of(nodes)
+        return found.half.part(kind).matrix[nodes]
+
+    def scores_of(self, nodes: IntArray) -> FloatArray:
+        """Return the scores S of a few nodes."""
+        found = self.found_of(nodes)
+        if found.scores is None:
+            raise ValueError("the missing half has no scores")
+        return found.scores if len(found.scores) == len(nodes) else found.scores[nodes]
+
+    def found_of(self, nodes: IntArray) -> KernelHalf:
+        """Return the scores and the pairs of a few nodes; of all, if those are known already."""
         found = self.found
         if found is None:
             raise ValueError("this graph has no missing half")
-        return found.half.part(kind).matrix[nodes]
+        return found
 
     @cached_property
     def rows(self) -> RowInputs:
