@@ -30,8 +30,8 @@ from otherhalf.nn.memory import Sizes, input_parts
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.device import usable_device
-from otherhalf.system.graph_checks import checked_indices
 from otherhalf.system.fields import json_number, to_dict
+from otherhalf.system.graph_checks import checked_indices
 from otherhalf.system.need import Need, Stage
 from otherhalf.system.probabilities import check_probabilities
 from otherhalf.system.process import freed_memory_kept

@@ -170,7 +170,7 @@ class GOALClassifier(NodeClassifier):
     # ------------------------------------------------------------------ learning
 
     def check_fit(self, graph: Graph, split: Split) -> Settings:
-        """Raise InputError if this fit cannot be done, or needs too much memory or disk; else its settings."""
+        """Raise InputError if this fit cannot be done, or needs too much memory or disk."""
         settings: Settings = super().check_fit(graph, split)
         disk = row_disk(Sizes.of(graph, len(split.train)), settings)
         if disk:
