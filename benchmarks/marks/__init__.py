@@ -14,7 +14,7 @@ FILES = (
     "sampling",
     "growth",
     "spread",
-    "cluster",
+    "cluster", "large",
 )
 """Files of this folder, in the order of the table. Each has a tuple ``MEASURES``."""
 

@@ -99,6 +99,15 @@ class TestNodes:
         assert (result["rows"], result["new_nodes"]) == (3, 1)
         assert table["who"].tolist() == [3, 5, 150]
 
+    def test_new_nodes_alone_have_the_rows_that_they_have_among_all(self, run, tables):
+        result, table = self.written(run, tables, "grown", "--nodes", "new")
+        assert (result["which"], result["rows"], table["who"].tolist()) == ("new", 1, [150])
+        _, whole = self.written(run, tables, "grown", "--nodes", "all")
+        assert np.allclose(table["confidence"], whole["confidence"][[150]], atol=1e-6)
+        data = f"{tables}/nodes.csv,{tables}/edges.csv"
+        command = ("predict", tables / "m", data, "--id", "who", "--out", tables / "p.csv", "--nodes", "new")
+        refused(run(*command), "every node was in the fit, so none is new")
+
     def test_text_says_what_is_left_out(self, run, tables):
         data = f"{tables}/grown.csv,{tables}/edges.csv"
         command = ("predict", tables / "m", data, "--id", "who", "--out", tables / "p.csv")
@@ -139,7 +148,7 @@ def test_text(run, folders, tmp_path):
         (("--threshold", "1.5"), "threshold must be a number"),
         (("--threshold", "nan"), "threshold must be a number"),
         (("--coverage", "1"), "coverage must be a number"),
-        (("--nodes", "new"), "nodes must be one of all, unlabelled, not 'new'"),
+        (("--nodes", "old"), "nodes must be one of all, unlabelled, new, not 'old'"),
         (("--coverage", "much"), "invalid value for '--coverage'"),
     ],
 )

@@ -40,7 +40,8 @@ def predict(
     nodes: Annotated[
         str | None,
         typer.Option(
-            help="Which nodes to write: all, or unlabelled: those without a label and new ones. "
+            help="Which nodes to write: all, unlabelled (those without a label and new ones), or new: those "
+            "that were not in the fit. A model of a large graph then computes what is around them only. "
             "Default: unlabelled if there are any, else all."
         ),
     ] = None,
@@ -62,7 +63,7 @@ def predict(
     from otherhalf.estimators.conformal import as_text
 
     limit = _threshold(threshold)
-    one_of("all", "unlabelled").check("nodes", nodes or "all")
+    one_of("all", "unlabelled", "new").check("nodes", nodes or "all")
     if coverage is not None:
         number(0, 1, above=True, below=True).check("coverage", coverage)
     check_table_file(out)  # before the computation, not after it
@@ -70,7 +71,7 @@ def predict(
     fitted.device = device
     graph = open_graph(fitted.reading_ or AS_NUMBERS)
     wanted = _wanted(graph, fitted, nodes)
-    probabilities = fitted.predict_proba(graph)
+    probabilities = _probabilities(fitted, graph, wanted)
     labels = fitted.classes_[fitted.decide(probabilities, limit)]
     sets = None if coverage is None else fitted.sets_of(probabilities, coverage)
     texts = None if sets is None else as_text(sets, fitted.classes_)
@@ -115,7 +116,9 @@ class _Wanted:
         from otherhalf.data.notes import counted
 
         rows = int(self.mask.sum())
-        if self.which == "all":
+        if self.which == "new":
+            which = "new nodes"
+        elif self.which == "all":
             which = f"all nodes, {self.new:,} of them new" if self.new else "all nodes"
         else:
             which = f"{counted(rows - self.new, 'node')} without a label and {counted(self.new, 'new node')}"
@@ -127,6 +130,8 @@ class _Wanted:
         others = int((~self.mask).sum())
         if not others:
             return ""
+        if self.which == "new":
+            return f" Known nodes are left out ({others:,}): `--nodes all` writes them too."
         return f" Labelled nodes are left out ({others:,}): `--nodes all` writes them too."
 
 
@@ -137,11 +142,27 @@ def _wanted(graph: Graph, fitted: NodeClassifier, nodes: str | None) -> _Wanted:
     mask = np.ones(graph.num_nodes, dtype=bool)
     mask[graph.labelled] = False
     mask[new] = True
+    if nodes == "new":
+        if not len(new):
+            raise InputError(
+                "every node was in the fit, so none is new: leave out --nodes, or give --nodes all"
+            )
+        return _Wanted("new", np.isin(np.arange(graph.num_nodes), new), len(new))
     if nodes == "unlabelled" and not mask.any():
         raise InputError("every node was in the fit and has a label: give --nodes all to predict them")
     if nodes == "all" or not mask.any():
         return _Wanted("all", np.ones_like(mask), len(new))
     return _Wanted("unlabelled", mask, len(new))
+
+
+def _probabilities(fitted: GOALClassifier, graph: Graph, wanted: _Wanted) -> npt.NDArray[np.float32]:
+    """Return ``[N, C]`` probabilities; the rows of nodes that are not written may be 0."""
+    if wanted.which != "new":
+        return fitted.predict_proba(graph)
+    nodes = np.flatnonzero(wanted.mask)
+    rows = np.zeros((graph.num_nodes, len(fitted.classes_)), dtype=np.float32)
+    rows[nodes] = fitted.predict_proba(graph, nodes=nodes)
+    return rows
 
 
 def _threshold(text: str | None) -> float | str | None:

@@ -48,7 +48,7 @@ def fit_row_members(view: GraphView, settings: Settings, supervision: Supervisio
     found = view.found
     others: tuple[tuple[bool, Callable[[], Fitted]], ...] = (
         (found is not None and found.scores is not None, lambda: fit_spread(view)),
-        (chosen.propagation, lambda: fit_propagation(view, supervision, folds)),
+        (chosen.propagation, lambda: fit_propagation(view, supervision, folds, thrifty=True)),
         (chosen.trees, lambda: fit_trees(view, supervision, most=TREE_ROWS, trees=TREE_COUNT)),
         (
             chosen.classifier,

@@ -65,6 +65,7 @@ class GraphView:
         self.prepared, self.labels, self.tendency = prepared, labels, tendency
         self.spread, self.kind, self.k = spread, kind, k
         self._found, self.reads_labels, self.row_features = found, reads_labels, row_features
+        self._around: tuple[IntArray, KernelHalf] | None = None
 
     @property
     def graph(self) -> Graph:
@@ -98,22 +99,31 @@ class GraphView:
 
     def half_rows(self, kind: str, nodes: IntArray) -> sp.csr_matrix:
         """Return the rows of a few nodes of one kind of the missing half."""
-        found = self.found_of(nodes)
+        found = self._found if self._found is not None else self._found_around(nodes)[1]
         return found.half.part(kind).matrix[nodes]
 
     def scores_of(self, nodes: IntArray) -> FloatArray:
         """Return the scores S of a few nodes."""
-        found = self.found_of(nodes)
+        computed, found = None, self._found
+        if found is None:
+            computed, found = self._found_around(nodes)
         if found.scores is None:
             raise ValueError("the missing half has no scores")
-        return found.scores if len(found.scores) == len(nodes) else found.scores[nodes]
+        return found.scores[nodes if computed is None else np.searchsorted(computed, nodes)]
 
-    def found_of(self, nodes: IntArray) -> KernelHalf:
-        """Return the scores and the pairs of a few nodes; of all, if those are known already."""
-        found = self.found
-        if found is None:
+    def _found_around(self, nodes: IntArray) -> tuple[IntArray, KernelHalf]:
+        """Return sorted nodes with these among them, and their scores and pairs.
+
+        They are computed with those of the neighbours, which label messages read: what nodes are compared
+        with is described once.
+        """
+        if self.spread is None:
             raise ValueError("this graph has no missing half")
-        return found
+        if self._around is None or not np.isin(nodes, self._around[0]).all():
+            around = np.union1d(nodes, self.graph.adjacency[nodes].indices).astype(np.int64)
+            descriptions = self.spread.descriptions(self.graph, around)
+            self._around = around, spread_over(self.spread, descriptions, self.kind, self.k, nodes=around)
+        return self._around
 
     @cached_property
     def rows(self) -> RowInputs:
