@@ -1,4 +1,4 @@
-"""Large graphs over precomputed rows: an epoch against full batches, growth, and ten new nodes against all."""
+"""Large graphs over rows: an epoch against full batches, growth, and ten new nodes against all."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from otherhalf.nn.complemented import ComplementedNet
 from otherhalf.nn.inputs import Scaling
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.training.loop import TrainingSettings
-from otherhalf.training.rows import fit_rows_epochs, row_probabilities
-from otherhalf.training.supervised import Supervision, fit_epochs
+from otherhalf.training.rows import MOST_ROWS, fit_rows_epochs, row_probabilities
+from otherhalf.training.supervised import fit_epochs
 
 FEATURES, DEGREE, CLASSES, K = 64, 20.0, 5, 10
 INPUTS = ("o", "t", "to", "given2", "given3", "messages")
@@ -64,6 +64,18 @@ def rows_epoch(view: GraphView) -> tuple[RowsMember, Callable[[], object]]:
     return member, epoch
 
 
+def rows_pass(view: GraphView) -> Callable[[], object]:
+    """Return what trains it on all training rows once, however many there are."""
+    epoch = rows_epoch(view)[1]
+    rest = max(1.0, len(view.labels.nodes) / MOST_ROWS)
+
+    def whole() -> None:
+        for _ in range(round(rest)):
+            epoch()
+
+    return whole
+
+
 def full_epoch(view: GraphView) -> Callable[[], object]:
     """Return what trains the classifier of full batches for an epoch, with its second pass for validation."""
     net = ComplementedNet(
@@ -82,7 +94,8 @@ def full_epoch(view: GraphView) -> Callable[[], object]:
 def compare_epochs(setting: Setting, nodes: int) -> dict[str, float]:
     """Return the seconds of an epoch over rows and of one with full batches."""
     view = view_of(nodes)
-    return alternate({"rows": rows_epoch(view)[1], "full": full_epoch(view)}, setting)
+    cases = {"rows": rows_epoch(view)[1], "pass": rows_pass(view), "full": full_epoch(view)}
+    return alternate(cases, setting)
 
 
 def growth(setting: Setting, sizes: tuple[int, int]) -> dict[str, float]:
@@ -128,10 +141,13 @@ def new_nodes(setting: Setting, nodes: int) -> dict[str, float]:
 
 def epochs_measure(nodes: int, *, quick: bool) -> Measure:
     """Return the measure of an epoch."""
-    title = f"epoch of GOAL with {nodes:,} nodes of degree 20, over rows / full batch"
-    limit = 0.1 if nodes >= 1_000_000 else 1.0
-    name = f"large_epoch_{nodes // 1000}k"
-    return Measure(name, partial(compare_epochs, nodes=nodes), (Mark(title, "rows", "full", limit),), quick)
+    title = f"GOAL with {nodes:,} nodes of degree 20"
+    limit = 0.1 if nodes >= 1_000_000 else 2.0
+    marks = (
+        Mark(f"{title}, an epoch over rows (at most {MOST_ROWS:,}) / full batch", "rows", "full", limit),
+        Mark(f"{title}, all training rows once / full batch", "pass", "full", limit),
+    )
+    return Measure(f"large_epoch_{nodes // 1000}k", partial(compare_epochs, nodes=nodes), marks, quick)
 
 
 def growth_measure(sizes: tuple[int, int], *, quick: bool) -> Measure:

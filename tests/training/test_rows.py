@@ -46,6 +46,14 @@ def test_every_row_is_in_one_batch_of_an_epoch_and_batches_differ_between_epochs
     assert len(batches[0]) == 18
 
 
+def test_an_epoch_of_many_rows_has_a_part_of_them():
+    batches = ShuffledBatches(103, 20, most=40)
+    first, second = (torch.cat(list(batches)) for _ in range(2))
+    assert len(batches) == 2
+    assert len(first) == len(first.unique()) == 40
+    assert not torch.equal(first.sort().values, second.sort().values)
+
+
 def test_few_rows_have_small_batches():
     assert batch_size(1) == 1
     assert batch_size(rows.LEAST_STEPS * 10) == 10

@@ -155,12 +155,13 @@ def _wanted(graph: Graph, fitted: NodeClassifier, nodes: str | None) -> _Wanted:
     return _Wanted("unlabelled", mask, len(new))
 
 
-def _probabilities(fitted: GOALClassifier, graph: Graph, wanted: _Wanted) -> npt.NDArray[np.float32]:
-    """Return ``[N, C]`` probabilities; the rows of nodes that are not written may be 0."""
+def _probabilities(fitted: NodeClassifier, graph: Graph, wanted: _Wanted) -> npt.NDArray[np.float32]:
+    """Return ``[N, C]`` probabilities; nodes that are not written have all classes alike."""
     if wanted.which != "new":
         return fitted.predict_proba(graph)
     nodes = np.flatnonzero(wanted.mask)
-    rows = np.zeros((graph.num_nodes, len(fitted.classes_)), dtype=np.float32)
+    classes = len(fitted.classes_)
+    rows = np.full((graph.num_nodes, classes), 1 / classes, dtype=np.float32)
     rows[nodes] = fitted.predict_proba(graph, nodes=nodes)
     return rows
 

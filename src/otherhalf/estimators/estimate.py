@@ -17,6 +17,7 @@ from otherhalf.estimators.settings import Settings
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.memory import Sizes, graph_bytes
 from otherhalf.system.memory import in_bytes
+from otherhalf.training.rows import MOST_ROWS
 
 SHORT, LONG = 30.0, 600.0
 """Seconds of a fit that needs no announcement, and of one that a user may want to replace by a fast one."""
@@ -209,7 +210,14 @@ def _row_stages(size: _Size, settings: Settings, graph: Graph, columns: int, epo
         yield (TABLE + TABLE_CLASS * size.classes) * size.nodes + TABLE_EDGES * size.edges
     yield ROW_PRODUCT * columns * size.edges / 1e2
     models = int(chosen.classifier) + 0.6 * len(plain_over_rows(chosen))
-    yield refits * models * epochs * size.train * (EPOCH + EPOCH_COLUMN * columns / 1e2)
+    yield (
+        refits
+        * models
+        * epochs
+        * min(size.num_train, MOST_ROWS)
+        / 1e4
+        * (EPOCH + EPOCH_COLUMN * columns / 1e2)
+    )
 
 
 def _half(size: _Size, kernel: KernelSettings) -> Iterator[float]:

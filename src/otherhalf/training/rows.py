@@ -20,6 +20,9 @@ from otherhalf.training.supervised import Supervision
 BATCH = 4096
 """Most rows of a step."""
 
+MOST_ROWS = 200_000
+"""Most rows of an epoch: with more, validation and early stopping would wait for a whole pass."""
+
 LEAST_STEPS = 16
 """Steps of an epoch at least: with fewer rows, batches are smaller."""
 
@@ -31,13 +34,16 @@ RowsOf = Callable[[IntArray], Any]
 
 
 class ShuffledBatches(Sequence[Tensor]):
-    """Positions 0 … n − 1 in batches that torch's generator draws anew for every epoch; sorted in a batch."""
+    """Positions 0 … n − 1 in batches that torch's generator draws anew for every epoch; sorted in a batch.
 
-    def __init__(self, count: int, size: int) -> None:
-        self.rows, self.size = count, size
+    Of more than ``most`` positions an epoch has as many, drawn at random.
+    """
+
+    def __init__(self, count: int, size: int, most: int = MOST_ROWS) -> None:
+        self.rows, self.size, self.most = count, size, most
 
     def __len__(self) -> int:
-        return -(-self.rows // self.size)
+        return -(-min(self.rows, self.most) // self.size)
 
     @overload
     def __getitem__(self, index: int) -> Tensor: ...
@@ -47,7 +53,7 @@ class ShuffledBatches(Sequence[Tensor]):
         return list(self)[index]
 
     def __iter__(self) -> Iterator[Tensor]:
-        order = torch.randperm(self.rows)
+        order = torch.randperm(self.rows)[: self.most]
         # Equal batches: a last one of a few rows would weigh as much as the others.
         return (part.sort().values for part in torch.tensor_split(order, len(self)))
 
