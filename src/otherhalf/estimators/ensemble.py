@@ -87,10 +87,8 @@ class Ensemble:
 
     def probabilities(self, prepared: PreparedGraph) -> FloatArray:
         """Return the blended ``[N, C]`` probabilities of a graph whose known nodes come first."""
-        view = self.view(prepared)
-        return self.mixture.blend(
-            {name: self.members[name].probabilities(view) for name in self.mixture.weights}
-        )
+        view, names = self.view(prepared), self.mixture.weights
+        return self.mixture.blend({name: self.members[name].probabilities(view) for name in names})
 
     def probabilities_of(self, prepared: PreparedGraph, nodes: IntArray) -> FloatArray:
         """Return the rows of a few nodes; members over rows, and what they read, compute no other."""
@@ -150,9 +148,9 @@ def fit_ensemble(
     magnitudes = None
     if settings.ensemble.magnitudes:
         magnitudes = MagnitudeScaling.fit(prepared.scaling.apply(graph.x), graph.adjacency)
-    by_rows, row_features = goes_over_rows(graph.num_nodes, graph.num_edges, settings.ensemble), None
-    if by_rows:
-        row_features = RowFeatures.fit(graph, prepared.scaling, magnitudes, supervision.seed)
+    by_rows = goes_over_rows(graph.num_nodes, graph.num_edges, settings.ensemble)
+    learned = graph, prepared.scaling, magnitudes, supervision.seed
+    row_features = RowFeatures.fit(*learned) if by_rows else None
     view = GraphView(
         prepared.with_magnitudes(magnitudes),
         labels,
