@@ -51,7 +51,7 @@ def view_of(nodes: int) -> GraphView:
 
 def rows_epoch(view: GraphView) -> tuple[RowsMember, Callable[[], object]]:
     """Return GOAL's classifier over rows, and what trains it for an epoch, with validation in blocks."""
-    settings = row_settings(BEST.goal)
+    settings = row_settings(BEST.goal, CLASSES)
     module = built(settings, **reads(view, "GOAL", convolves=True))
     standardise(module, view)
     member, parts = RowsMember(settings, module), split(view.graph, seed=0)

@@ -59,8 +59,12 @@ def test_it_is_trained_again_as_long_as_it_was_best(fitted, rows_view, supervisi
 
 def test_a_shorter_training_is_shorter_over_rows_too():
     short = replace(GOAL, training=replace(GOAL.training, epochs=2))
-    assert row_settings(short).training.epochs == 2
-    assert row_settings(replace(GOAL, training=replace(GOAL.training, epochs=500))).training.epochs < 500
+    assert row_settings(short, 3).training.epochs == 2
+    assert row_settings(replace(GOAL, training=replace(GOAL.training, epochs=500)), 3).training.epochs < 500
+
+
+def test_many_classes_have_wider_layers():
+    assert row_settings(GOAL, 40).architecture.hidden > row_settings(GOAL, 5).architecture.hidden
 
 
 def test_two_fits_are_bit_equal(rows_view, supervision):

@@ -28,7 +28,10 @@ NAME = "GOAL"
 ROW_TRAINING = TrainingSettings(lr=0.003, weight_decay=0.0, epochs=60, patience=10)
 """An epoch over rows takes many steps, so there are fewer of them than with full batches."""
 
-ROW_ARCHITECTURE = Architecture(hidden=128, layers=2, dropout=0.4, norm="batch", residual=False)
+ROW_ARCHITECTURE = Architecture(hidden=64, layers=2, dropout=0.4, norm="batch", residual=False)
+
+MANY_CLASSES, WIDER = 16, 128
+"""With more classes than this the hidden layers are wider."""
 
 MOMENT_ROWS = 100_000
 """Training rows that the mean and the deviation of the label messages are taken from."""
@@ -159,7 +162,7 @@ def standardise(module: RowNet, view: GraphView) -> None:
 def fit_over_rows(view: GraphView, supervision: Supervision, settings: GOALSettings, name: str) -> Fitted:
     """Train GOAL's classifier, or a plain model of :data:`SEEN_BY`, over rows."""
     started = time.perf_counter()
-    settings = row_settings(settings)
+    settings = row_settings(settings, view.labels.classes)
     kind = PlainRowsMember if name in SEEN_BY else RowsMember
     with seeded(supervision.seed):
         module = built(settings, **reads(view, name, convolves=kind.convolves))
@@ -177,7 +180,7 @@ def fit_over_rows(view: GraphView, supervision: Supervision, settings: GOALSetti
     return Fitted(member, probabilities, None, time.perf_counter() - started, {f"{name} 1": history})
 
 
-def row_settings(settings: GOALSettings) -> GOALSettings:
+def row_settings(settings: GOALSettings, classes: int) -> GOALSettings:
     """Return the settings of models over rows: their own size and training, and the user's coefficients.
 
     A training that the user made shorter is shorter here too.
@@ -185,4 +188,5 @@ def row_settings(settings: GOALSettings) -> GOALSettings:
     training = ROW_TRAINING
     if settings.training.epochs < training.epochs:
         training = replace(training, epochs=settings.training.epochs)
-    return replace(settings, architecture=ROW_ARCHITECTURE, training=training)
+    architecture = replace(ROW_ARCHITECTURE, hidden=WIDER) if classes > MANY_CLASSES else ROW_ARCHITECTURE
+    return replace(settings, architecture=architecture, training=training)
