@@ -177,6 +177,8 @@ def _row_stages(sizes: Sizes, settings: Settings) -> Iterator[Stage]:
         yield extra_trees_stage(sample, TREE_COUNT, scores=found, fix=WITHOUT_TREES).beside(*kept)
     cells = sizes.nodes * row_columns(sizes, chosen)
     held = cells * FLOAT if cells * FLOAT <= MOST_IN_MEMORY else cells * FLOAT / 2
+    # Of all walks, each by itself and side by side, before they are rows.
+    messages = 2 * sizes.nodes * _walk_count(sizes, chosen) * sizes.classes * FLOAT
     matrices = sizes.edge_entries * ROW_MATRICES * ROW_ENTRY + sizes.nodes * CHUNK * FLOAT * 3
     yield Stage(
         "the training over rows",
@@ -185,6 +187,7 @@ def _row_stages(sizes: Sizes, settings: Settings) -> Iterator[Stage]:
             *kept,
             Part("the precomputed rows", held, FEWER_COLUMNS),
             Part("the matrices of the halves", matrices, FEWER_EDGES),
+            Part("the label messages", messages, FEWER_CLASSES),
         ),
     )
 
@@ -192,8 +195,14 @@ def _row_stages(sizes: Sizes, settings: Settings) -> Iterator[Stage]:
 def row_columns(sizes: Sizes, settings: EnsembleSettings) -> int:
     """Return the number of columns of the precomputed rows."""
     features = (PROJECTED if sizes.features > WIDEST_ROWS else sizes.features) + 2 * settings.magnitudes
-    walks = (2 + (4 if sizes.directed else 0) + 3 * (settings.half != "none")) if settings.messages else 0
+    walks = _walk_count(sizes, settings)
     return columns_of_rows(features, sizes.classes, directed=sizes.directed, walks=walks)
+
+
+def _walk_count(sizes: Sizes, settings: EnsembleSettings) -> int:
+    """Return the number of walks of label messages."""
+    ways = 2 + (4 if sizes.directed else 0) + (3 if settings.half != "none" else 0)
+    return ways if settings.messages else 0
 
 
 def row_disk(sizes: Sizes, settings: Settings) -> int:
