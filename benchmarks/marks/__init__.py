@@ -14,7 +14,8 @@ FILES = (
     "sampling",
     "growth",
     "spread",
-    "cluster", "large",
+    "cluster",
+    "large",
 )
 """Files of this folder, in the order of the table. Each has a tuple ``MEASURES``."""
 

@@ -85,15 +85,13 @@ class Ensemble:
     reads_labels: bool = True
     row_features: RowFeatures | None = None
 
-    def probabilities(self, prepared: PreparedGraph) -> FloatArray:
-        """Return the blended ``[N, C]`` probabilities of a graph whose known nodes come first."""
-        view, names = self.view(prepared), self.mixture.weights
-        return self.mixture.blend({name: self.members[name].probabilities(view) for name in names})
+    def probabilities(self, prepared: PreparedGraph, nodes: IntArray | None = None) -> FloatArray:
+        """Return the blended ``[N, C]`` probabilities of a graph whose known nodes come first.
 
-    def probabilities_of(self, prepared: PreparedGraph, nodes: IntArray) -> FloatArray:
-        """Return the rows of a few nodes; members over rows, and what they read, compute no other."""
-        view, names = self.view(prepared), self.mixture.weights
-        return self.mixture.blend({name: self.members[name].probabilities_of(view, nodes) for name in names})
+        With ``nodes`` only their rows: members over rows, and what they read, compute no other.
+        """
+        view, kept = self.view(prepared), {name: self.members[name] for name in self.mixture.weights}
+        return self.mixture.blend({name: each.rows_of(view, nodes) for name, each in kept.items()})
 
     def view(self, prepared: PreparedGraph) -> GraphView:
         """Return the graph as the members read it; it is made once for each prepared graph."""

@@ -90,7 +90,7 @@ class KernelWay(Way):
 
     def probabilities_of(self, prepared: PreparedGraph, nodes: IntArray) -> FloatArray:
         """Return the blended probabilities of a few nodes, from their neighbourhoods where members can."""
-        return self.ensemble.probabilities_of(prepared, nodes)
+        return self.ensemble.probabilities(prepared, nodes)
 
     def parts(self) -> dict[str, nn.Module]:
         """Return the modules of all members."""

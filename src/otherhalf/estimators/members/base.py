@@ -31,6 +31,10 @@ class Member(ABC):
         """Return the rows of a few nodes; a member that can do it computes no other."""
         return self.probabilities(view)[nodes]
 
+    def rows_of(self, view: GraphView, nodes: IntArray | None = None) -> FloatArray:
+        """Return the probabilities of every node, or of a few."""
+        return self.probabilities(view) if nodes is None else self.probabilities_of(view, nodes)
+
     @abstractmethod
     def again(self, view: GraphView, supervision: Supervision, histories: list[History]) -> Member:
         """Return the member fitted once more to the labels of ``view``, with everything chosen before.
