@@ -54,9 +54,10 @@ class Nodes:
 
 @contextmanager
 def three_nodes():
-    """Yield the cluster; afterwards none of its processes is left."""
-    if find_spec("ray") is None:  # it is not imported here: it reads the settings below when it is
-        pytest.skip("needs `pip install 'otherhalf[cluster]'`")
+    """Yield the cluster; afterwards none of its processes is left.
+
+    Ray is imported here and not before: it reads these settings when it is.
+    """
     folder = Path(tempfile.mkdtemp(prefix="r-", dir="/tmp"))
     (folder / "ray").mkdir()
     with pytest.MonkeyPatch.context() as patch:
@@ -87,4 +88,7 @@ def wait_until(condition, seconds=60):
         time.sleep(0.05)
 
 
-LINUX = pytest.mark.skipif(sys.platform != "linux", reason="nodes are processes of Linux")
+RAY = pytest.mark.skipif(
+    sys.platform != "linux" or find_spec("ray") is None,
+    reason="needs Linux and `pip install 'otherhalf[cluster]'`",
+)

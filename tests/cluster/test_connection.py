@@ -7,14 +7,14 @@ import tempfile
 import time
 
 import pytest
-from tests.ray_nodes import LINUX
+from tests.ray_nodes import RAY
 
 from otherhalf.cluster import connection
 from otherhalf.cluster.address import Address
 from otherhalf.cluster.connection import connect
 from otherhalf.errors import InputError
 
-pytestmark = LINUX
+pytestmark = RAY
 
 
 def test_a_connection_is_used_again_and_there_is_one(nodes, tasks):
@@ -87,7 +87,6 @@ assert not any(p.is_running() and p.status() != "zombie" for p in family[1:])
 
 
 def test_a_ray_of_our_own_listens_to_this_machine_alone_and_leaves_nothing(tmp_path):
-    pytest.importorskip("psutil")
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="t") as folder:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
         environment |= {"TMPDIR": folder, "HOME": str(tmp_path), "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 import torch
-from tests.ray_nodes import LINUX
+from tests.ray_nodes import RAY
 from torch import nn
 
 from otherhalf.cluster.gradients import DataParallel, RowHolder, weighted_mean
 
-pytestmark = LINUX
+pytestmark = RAY
 ROWS = 60
 
 

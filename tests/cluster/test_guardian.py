@@ -3,11 +3,11 @@ import subprocess
 import sys
 import time
 
-from tests.ray_nodes import LINUX, wait_until
+from tests.ray_nodes import RAY, wait_until
 
 from otherhalf.cluster.guardian import dismiss, processes_of, start_guardian
 
-pytestmark = LINUX
+pytestmark = RAY
 
 SLEEP = """
 import sys, time

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.ray_nodes import LINUX
+from tests.ray_nodes import RAY
 
 from otherhalf.cluster.propagation import propagate_on, propagate_partition, rows_of
 from otherhalf.nn.propagation import propagate, propagate_rows
 from otherhalf.system.row_blocks import RowBlocks
 
-pytestmark = LINUX
+pytestmark = RAY
 ROWS, WIDTH = 700, 70
 
 

@@ -3,13 +3,13 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from tests.ray_nodes import LINUX
+from tests.ray_nodes import RAY
 
 from otherhalf.cluster import remote
 from otherhalf.cluster.versions import own_versions
 from otherhalf.errors import InputError
 
-pytestmark = LINUX
+pytestmark = RAY
 
 
 def test_a_worker_names_its_versions_of_what_is_expected():

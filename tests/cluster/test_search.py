@@ -3,7 +3,7 @@ import threading
 import numpy as np
 import pytest
 import torch
-from tests.ray_nodes import LINUX
+from tests.ray_nodes import RAY
 
 from otherhalf.cluster.search import grid_top_k, search_block
 from otherhalf.complement.block_search import (
@@ -17,7 +17,7 @@ from otherhalf.complement.block_search import (
 )
 from otherhalf.system.row_blocks import RowBlocks
 
-pytestmark = LINUX
+pytestmark = RAY
 ROWS, K = 5 * TILE + 37, 7
 
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.ray_nodes import LINUX, wait_until
+from tests.ray_nodes import RAY, wait_until
 
 from otherhalf.cluster import tasks as module
 from otherhalf.cluster.tasks import ATTEMPTS, Lost
 from otherhalf.cluster.versions import own_versions
 from otherhalf.errors import InputError, RunsFailed
 
-pytestmark = LINUX
+pytestmark = RAY
 
 
 def work(what, value=None):

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from tests.ray_nodes import LINUX, three_nodes
+from tests.ray_nodes import RAY, three_nodes
 
 import otherhalf as oh
 from otherhalf.cluster.address import Address
@@ -9,7 +9,7 @@ from otherhalf.estimators import distributed
 from otherhalf.estimators.distributed import MembersOnRay, members_on
 from otherhalf.estimators.members.fitting import fit_members, members_fitted_by, one_after_the_other
 
-pytestmark = LINUX
+pytestmark = RAY
 
 
 def test_a_fit_on_a_cluster_is_the_fit_on_one_machine():

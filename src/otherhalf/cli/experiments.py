@@ -28,7 +28,12 @@ StoreFolder = Annotated[
     ),
 ]
 ExecutorName = Annotated[
-    str, typer.Option("--executor", help="What runs the jobs: processes, or one that was registered.")
+    str,
+    typer.Option(
+        "--executor",
+        help="What runs the jobs: processes; ray, a Ray of this machine; ray://auto or ray://HOST:PORT, all "
+        "machines of a Ray cluster; or one that was registered.",
+    ),
 ]
 Models = Annotated[str | None, typer.Option(help="Models, separated by commas; default: all.")]
 DataSets = Annotated[str | None, typer.Option(help="Data sets, separated by commas; default: all.")]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from tests.experiments.runner.test_executor import ROOT, descendants, gone, job, toy, wait_until
-from tests.ray_nodes import LINUX, three_nodes
+from tests.ray_nodes import RAY, three_nodes
 
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.errors import InputError
@@ -19,7 +19,7 @@ from otherhalf.experiments.runner.run import run
 from otherhalf.experiments.runner.store import Store
 from otherhalf.experiments.tasks import Worker
 
-pytestmark = LINUX
+pytestmark = RAY
 
 GRAPH = replace(contextual_sbm(90, 3, 5, homophily=0.9, signal=4.0, seed=2), name="mine")
 BENCHMARK = BenchmarkData.of(GRAPH, "uniform")
