@@ -54,15 +54,26 @@ def test_with_landmarks_the_regression_grows_with_the_training_nodes_and_not_wit
     def solved(train):
         return part(kernel_of(replace(SIZES, train=train)), "the regression", "the kernel of training nodes")
 
-    assert solved(20_001) - solved(20_000) == 3 * KERNEL.landmarks * 4
+    assert solved(20_001) - solved(20_000) == KERNEL.landmarks * 4
+    assert solved(600_000) == solved(memory.MOST_TAUGHT)  # a sample of them
     assert solved(20_000) < memory.SOLVED * 20_000**2 * 4
 
 
 def test_many_features_are_projected():
-    wide = kernel_of(replace(SIZES, features=100_000))
+    wide = kernel_of(replace(SIZES, nodes=5_000, features=100_000))
     assert part(wide, "the choice of kernels", "the descriptions of nodes") == pytest.approx(
-        10_000 * (512 * 4 * 7 + 64 * memory.WALK_ENTRY)
+        5_000 * (512 * 4 * 7 + 64 * memory.WALK_ENTRY)
     )
+
+
+def test_on_a_large_graph_the_kernels_are_chosen_with_the_rows_of_a_sample():
+    def described(nodes):
+        large = kernel_of(replace(SIZES, nodes=nodes, features=64))
+        return part(large, "the choice of kernels", "the descriptions of nodes")
+
+    each = (described(2_000_000) - described(1_000_000)) / 1_000_000
+    assert each == pytest.approx(64 * 4 * memory.SMOOTHED_COPIES, rel=1e-3)
+    assert described(8_192) == pytest.approx(8_192 * (64 * 4 * 7 + 64 * memory.WALK_ENTRY))
 
 
 def test_columns_that_a_sparse_matrix_only_claims_take_memory_too():

@@ -5,10 +5,12 @@ from dataclasses import replace
 
 from otherhalf.complement.block_search import flight_bytes
 from otherhalf.complement.choice import KEPT_KERNELS
-from otherhalf.complement.descriptions import DENSE_ENTRIES, PROJECTED
+from otherhalf.complement.descriptions import DENSE_ENTRIES, PROJECTED, SMALL
 from otherhalf.complement.embedding import by_blocks
 from otherhalf.complement.encoder import AUTO_KINDS
+from otherhalf.complement.kernel_half import MOST_TAUGHT
 from otherhalf.complement.ranking import by_index
+from otherhalf.complement.ridge import BLOCK_NODES
 from otherhalf.complement.search import BLOCK_ENTRIES, fills
 from otherhalf.complement.settings import AUTO, WITHOUT_NORM, ComplementSettings, KernelSettings
 from otherhalf.complement.walks import KEPT
@@ -39,8 +41,12 @@ its Cholesky factor and its inverse."""
 IDLE, MOST_IDLE = 4, 160e6
 """Matrices more that lie idle among kept ones, and their most bytes: large ones go back to the system."""
 
-LANDMARK_MATRICES = 3
-"""Matrices of training nodes times landmarks: the kernel, its projection, the mixture while it is made."""
+LANDMARK_SQUARES, PROJECTED_ROWS = 6, 3 * BLOCK_NODES
+"""Matrices of landmarks times landmarks beside the projected kernel of training nodes (the kernel, the sum of
+squares, copies and factors of both), and rows of the kernel that are being projected."""
+
+SMOOTHED_COPIES, SMOOTHING_ENTRY = 3, 16
+"""Matrices ``[N, D]`` while features are smoothed, and bytes of an entry of the matrix that smooths them."""
 
 SEARCH_BLOCKS = 6.5
 """Blocks of similarities in the search: the mixture of kernels while it is made, and the selection."""
@@ -74,11 +80,13 @@ def kernel_stages(sizes: Sizes, settings: KernelSettings) -> Iterator[Stage]:
     cells = n * sizes.features
     if cells > DENSE_ENTRIES and sizes.features > PROJECTED:
         cells = n * PROJECTED
+    dense, walks = cells * FLOAT, n * min(KEPT, n) * WALK_ENTRY
+    every = dense * (DENSE_DESCRIPTIONS + sizes.relations) + walks * (1 + sizes.relations)
+    # Above some size the kernels are chosen with the rows of a sample; smoothing needs all features.
+    beyond = max(0.0, 1 - SMALL / n) if n else 0.0
+    smoothed = beyond * (dense * SMOOTHED_COPIES + sizes.edge_entries * SMOOTHING_ENTRY)
     described = Part(
-        "the descriptions of nodes",
-        cells * FLOAT * (DENSE_DESCRIPTIONS + sizes.relations)
-        + n * min(KEPT, n) * WALK_ENTRY * (1 + sizes.relations),
-        "take fewer feature columns",
+        "the descriptions of nodes", every * (1 - beyond) + smoothed, "take fewer feature columns"
     )
     columns = Part("the counts of columns", sizes.features * COLUMN, "take fewer feature columns")
     chosen = min(train, settings.nodes) ** 2 * FLOAT * CHOICE_MATRICES
@@ -88,8 +96,9 @@ def kernel_stages(sizes: Sizes, settings: KernelSettings) -> Iterator[Stage]:
         square = train**2 * FLOAT
         solved = SOLVED * square + min(IDLE * square, MOST_IDLE)
     else:
-        solved = (LANDMARK_MATRICES * train + 4 * settings.landmarks) * settings.landmarks * FLOAT
-    kept = described._replace(size=described.size * KEPT_KERNELS / (DENSE_DESCRIPTIONS + KEPT_KERNELS))
+        rows = min(train, MOST_TAUGHT) + LANDMARK_SQUARES * settings.landmarks + PROJECTED_ROWS
+        solved = rows * settings.landmarks * FLOAT
+    kept = described._replace(size=every * KEPT_KERNELS / (DENSE_DESCRIPTIONS + KEPT_KERNELS))
     yield Stage("the regression", (*graph, kept, Part("the kernel of training nodes", solved, FEWER_TRAIN)))
     candidates = min(train, settings.max_candidates)
     block = min(max(BLOCK_ENTRIES, candidates), n * candidates) * FLOAT * SEARCH_BLOCKS

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from otherhalf.complement.kernel_half import LARGE, MOST_COMPARED, MOST_TAUGHT
 from otherhalf.complement.settings import KernelSettings
 from otherhalf.estimators.by_rows import TREE_COUNT, TREE_ROWS, goes_over_rows, plain_over_rows
 from otherhalf.estimators.ensemble import count_finishers, count_trainings, starters
@@ -225,8 +226,13 @@ def _half(size: _Size, kernel: KernelSettings) -> Iterator[float]:
     """Yield the seconds of the choice of kernels, the regression, and the search."""
     yield 3.8 * (min(size.num_train, kernel.nodes) / 1500) ** 2
     exact = size.num_train <= kernel.exact
-    anchors = size.num_train if exact else kernel.landmarks
-    yield 12.0 * (anchors / 1e4) ** 2 * size.train
-    compared = min(size.num_train, kernel.max_candidates) + (0 if exact else anchors)
-    yield 6.2 * size.nodes * compared / 1e4
+    if exact:
+        yield 12.0 * size.train**3
+        compared = min(size.num_train, kernel.max_candidates)
+    else:
+        yield 36.0 * (kernel.landmarks / 1e4) ** 2 * min(size.train, MOST_TAUGHT / 1e4)
+        large = size.num_nodes > LARGE
+        most = min(kernel.max_candidates, MOST_COMPARED) if large else kernel.max_candidates
+        compared = min(size.num_train, most) + (0 if large else kernel.landmarks)
+    yield 4.0 * size.nodes * compared / 1e4
     yield 4.1 * size.nodes
