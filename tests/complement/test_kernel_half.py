@@ -117,10 +117,9 @@ def test_landmarks_are_training_nodes():
 @pytest.mark.parametrize("large", [False, True])
 def test_on_a_large_graph_landmarks_are_candidates_and_the_result_is_the_same(large, monkeypatch):
     monkeypatch.setattr(kernel_half, "LARGE", N - 1 if large else N)
-    monkeypatch.setattr(kernel_half, "MOST_COMPARED", 9)
-    spread = fitted(LANDMARKS)
-    assert len(spread.candidates) == (9 if large else len(PARTS.train))
-    assert set(spread.anchors) <= set(spread.candidates)
+    spread = fitted(replace(LANDMARKS, max_candidates=9))
+    assert len(spread.candidates) == 9
+    assert (set(spread.anchors) <= set(spread.candidates)) == large
     found = spread_over(spread, described(), "both", 3)
     assert_sound(found.half, spread.candidates, 3)
     # With anchors that are not all candidates, the scores come from a block of their own.
@@ -133,7 +132,6 @@ def test_on_a_large_graph_landmarks_are_candidates_and_the_result_is_the_same(la
 def test_few_training_nodes_of_a_large_graph_are_all_compared(monkeypatch):
     whole = fitted()
     monkeypatch.setattr(kernel_half, "LARGE", 0)
-    monkeypatch.setattr(kernel_half, "MOST_COMPARED", 2)
     spread = fitted()
     np.testing.assert_array_equal(spread.candidates, whole.candidates)
     np.testing.assert_array_equal(spread.anchors, PARTS.train)

@@ -34,10 +34,7 @@ TEMPERATURES = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 14.0, 20.0)
 """Factors of the scores; the likeliest on leave-one-out is chosen."""
 
 LARGE = 100_000
-"""Nodes from which the time is bounded by samples of the training nodes, if there are many."""
-
-MOST_COMPARED = 8_000
-"""Most candidates on a large graph."""
+"""Nodes from which landmarks are drawn from the candidates."""
 
 MOST_TAUGHT = 100_000
 """Most training nodes that the regression over landmarks learns from; with more, a sample."""
@@ -152,8 +149,7 @@ def fit_kernels(
     graph, train = descriptions.graph, np.array(train)
     draw = np.random.default_rng(seed)
     exact, large = len(train) <= settings.exact, graph.num_nodes > LARGE
-    most = min(settings.max_candidates, MOST_COMPARED) if large and not exact else settings.max_candidates
-    candidates = _sampled(train, most, draw)
+    candidates = _sampled(train, settings.max_candidates, draw)
     # On a large graph landmarks are candidates, too: one block of similarities is then enough.
     anchors = train if exact else _sampled(candidates if large else train, settings.landmarks, draw)
     taught = train if exact else _sampled(train, MOST_TAUGHT, draw)

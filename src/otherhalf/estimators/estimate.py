@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from otherhalf.complement.kernel_half import LARGE, MOST_COMPARED, MOST_TAUGHT
+from otherhalf.complement.kernel_half import LARGE, MOST_TAUGHT
 from otherhalf.complement.settings import KernelSettings
 from otherhalf.estimators.by_rows import TREE_COUNT, TREE_ROWS, goes_over_rows, plain_over_rows
 from otherhalf.estimators.ensemble import count_finishers, count_trainings, starters
@@ -231,8 +231,7 @@ def _half(size: _Size, kernel: KernelSettings) -> Iterator[float]:
         compared = min(size.num_train, kernel.max_candidates)
     else:
         yield 36.0 * (kernel.landmarks / 1e4) ** 2 * min(size.train, MOST_TAUGHT / 1e4)
-        large = size.num_nodes > LARGE
-        most = min(kernel.max_candidates, MOST_COMPARED) if large else kernel.max_candidates
-        compared = min(size.num_train, most) + (0 if large else kernel.landmarks)
+        compared = min(size.num_train, kernel.max_candidates)
+        compared += 0 if size.num_nodes > LARGE else kernel.landmarks
     yield 4.0 * size.nodes * compared / 1e4
     yield 4.1 * size.nodes
