@@ -248,7 +248,10 @@ def test_a_part_of_what_the_parts_are_worth(run, work):
         (("compare", CSBM, "--metric", "f1"), ["metric must be one of accuracy, roc_auc, "]),
         (("compare", CSBM, "--device", "tpu"), ["the device 'tpu' cannot be used here"]),
         (("reproduce", "table1", "--device", "tpu"), ["the device 'tpu' cannot be used here"]),
-        (("compare", CSBM, "--executor", "ray"), ["there is no executor 'ray': choose one of processes"]),
+        (
+            ("compare", CSBM, "--executor", "threads"),
+            ["there is no executor 'threads': choose one of processes"],
+        ),
         (("reproduce", "table1", "--executor", "ray"), ["there is no executor 'ray'"]),
         (("search", "--executor", "ray"), ["there is no executor 'ray'"]),
         (("search", "--datasets", "coraa"), ["there is no data set 'coraa'"]),
