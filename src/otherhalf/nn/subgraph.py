@@ -145,6 +145,9 @@ def _with_transpose(crow: Any, col: Any, values: FloatArray, columns: int) -> Sp
     from otherhalf.nn.ops.sampling_kernels import transpose  # compiled at its first use
 
     size = len(crow) - 1, columns
+    if not torch.is_grad_enabled():  # only a backward pass reads the transpose
+        alone = _csr(crow, col, values, size)
+        return SparseOperator(alone, alone, torch.empty(0, dtype=torch.int64))
     ends, rows = np.zeros(columns + 1, dtype=np.int32), np.empty(len(col), dtype=np.int32)
     back, order = np.empty(len(col), dtype=np.float32), np.empty(len(col), dtype=np.int64)
     transpose(crow, col, values, ends, rows, back, order)
