@@ -19,7 +19,7 @@ DANGEROUS = {"eval", "exec", "os.system", "os.popen", "torch.load", "pickle.load
 PICKLE = {
     "cluster/remote.py": "what the driver of a cluster sends to its own workers, which run its code in any case",
     "data/formats/old_pickle.py": "Planetoid's originals, with an unpickler of its own",
-    "nn/ops/compiled.py": "the error of numba's own cache, which is code and no data",
+    "system/compiled.py": "the error of numba's own cache, which is code and no data",
     "testing/checks.py": "whether an estimator survives a copy in memory",
 }
 """The modules that may name pickle, and why."""
