@@ -54,7 +54,7 @@ class EnsembleSettings:
         classifier: Whether the classifier over both halves is.
         refit: Whether the chosen members are fitted once more, to training and validation nodes together.
         training: ``full`` batches, or mini-batches of precomputed ``rows``; ``auto`` decides by the size of
-            the graph (:func:`~otherhalf.estimators.over_rows.goes_over_rows`).
+            the graph (:func:`~otherhalf.estimators.by_rows.goes_over_rows`).
     """
 
     half: str = setting("found", one_of(*HALVES))
