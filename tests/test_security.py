@@ -17,7 +17,7 @@ DANGEROUS = {"eval", "exec", "os.system", "os.popen", "torch.load", "pickle.load
 """Calls that can run what a file says."""
 
 PICKLE = {
-    "cluster/remote.py": "what the driver of a cluster sends to its own workers, which run its code in any case",
+    "cluster/remote.py": "what the driver of a cluster sends to its workers, which run its code anyhow",
     "data/formats/old_pickle.py": "Planetoid's originals, with an unpickler of its own",
     "system/compiled.py": "the error of numba's own cache, which is code and no data",
     "testing/checks.py": "whether an estimator survives a copy in memory",
