@@ -97,6 +97,20 @@ def test_a_cell_has_the_difference_and_its_interval(records):
     assert cora["parts"]["plain"] == {"mean": None, "low": None, "high": None, "runs": 0}
 
 
+def test_the_first_three_splits_are_shown_while_others_are_missing(records):
+    put(records, "cora", GOAL_DEFAULT, [0.80, 0.82, 0.84, 0.10, 0.10])
+    put(records, "cora", PARTS["trees"].params, [0.75, 0.76, 0.80])
+    put(records, "cora", PARTS["folds"].params, [0.75, 0.76])
+    request = ABOUT.request(["cora"], ["trees", "folds"], 5)
+    reach = t.ppf(0.975, 2) * (2 / 3) ** 0.5
+    assert ABOUT.table(request, records).rows == [
+        ["trees", f"**+5.00**\n[{5 - reach:.2f}, {5 + reach:.2f}]\n3 splits"],
+        ["several trainings", "–"],
+    ]
+    parts = ABOUT.values_of("cora", request, records)["parts"]
+    assert (parts["trees"]["runs"], parts["folds"]["runs"]) == (3, 0)
+
+
 def test_two_splits_have_no_interval(records):
     put(records, "cora", GOAL_DEFAULT, [0.80, 0.82])
     put(records, "cora", PARTS["plain"].params, [0.79, 0.80])

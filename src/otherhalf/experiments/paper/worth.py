@@ -53,6 +53,10 @@ PARTS = {
 """The parts, by the names that choose them in a request."""
 
 
+FEWEST = 3
+"""Splits that a difference is shown from, while the others are not made yet: fewer have no interval."""
+
+
 class Worth(Experiment):
     """Parts in rows, data sets in columns, and in each cell the default minus the default without the part.
 
@@ -93,14 +97,15 @@ class Worth(Experiment):
         table = Table(["", *(SHORT.get(data, data) for data in request.datasets)])
         columns = [self._differences(data, request, store) for data in request.datasets]
         for name in request.models:
-            table.add(PARTS[name].title, *(_cell(column[name]) for column in columns))
+            table.add(PARTS[name].title, *(_cell(column[name], request.runs) for column in columns))
         covered = f"{1 - LEVEL:.0%}"
         fixed = [data for data in request.datasets if SPLITS[data] == PublishedSplits.split]
         table.notes = [
             "Test score of GOAL's default less its score without the part, in percentage points: mean over "
             f"{request.runs} split(s), paired split by split; above 0 the part helps. Below it the {covered} "
             "interval of the corrected resampled t-test, which needs three splits or more; bold where it "
-            "leaves out 0. Splits and metric of each data set are those of its table: "
+            "leaves out 0; then the number of splits where not all are made yet. Splits and metric of each "
+            "data set are those of its table: "
             f"{_protocols(request.datasets, fixed)}.",
             f"A part whose interval is around 0 on every data set is worth nothing that {request.runs} "
             f"split(s) can show. The intervals are not adjusted for their number: by chance alone, one in "
@@ -118,13 +123,17 @@ class Worth(Experiment):
         return {"split": benchmark.split, "metric": benchmark.metric, "parts": parts}
 
     def _differences(self, data: str, request: Request, store: Store) -> dict[str, Difference | None]:
-        default = scores_of(store, _fits(data, GOAL_DEFAULT, request.runs))
-        differences: dict[str, Difference | None] = dict.fromkeys(request.models)
-        for name in request.models:
-            without = scores_of(store, _fits(data, PARTS[name].params, request.runs))
+        return {name: self._difference(data, name, request.runs, store) for name in request.models}
+
+    def _difference(self, data: str, name: str, runs: int, store: Store) -> Difference | None:
+        """Return the difference over all runs, or over the first few where the others are not made yet."""
+        for count in sorted({runs, min(runs, FEWEST)}, reverse=True):
+            default, without = (
+                scores_of(store, _fits(data, params, count)) for params in (GOAL_DEFAULT, PARTS[name].params)
+            )
             if default is not None and without is not None:
-                differences[name] = paired_difference(default[0], without[0], default[2])
-        return differences
+                return paired_difference(default[0], without[0], default[2])
+        return None
 
 
 def _benchmark(data: str) -> BenchmarkData:
@@ -142,15 +151,16 @@ def _protocols(datasets: tuple[str, ...], fixed: list[str]) -> str:
     return f"fixed for {', '.join(fixed)}, uniform for the others"
 
 
-def _cell(difference: Difference | None) -> str:
+def _cell(difference: Difference | None, runs: int) -> str:
     if difference is None:
         return DASH
     mean, interval = f"{100 * difference.mean:+z.2f}", confidence_interval(difference)
+    fewer = f"\n{difference.runs} splits" if difference.runs < runs else ""
     if interval is None:
-        return mean
+        return mean + fewer
     low, high = interval
     shown = f"**{mean}**" if low > 0 or high < 0 else mean
-    return f"{shown}\n[{100 * low:z.2f}, {100 * high:z.2f}]"
+    return f"{shown}\n[{100 * low:z.2f}, {100 * high:z.2f}]{fewer}"
 
 
 def _values(difference: Difference | None) -> dict[str, Any]:
