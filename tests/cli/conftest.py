@@ -1,7 +1,6 @@
 """What the tests of the command line share."""
 
 import importlib
-import signal
 import sys
 from dataclasses import replace
 
@@ -14,15 +13,6 @@ from otherhalf.experiments import tasks
 from otherhalf.experiments.runner.executor import EXECUTORS
 from otherhalf.experiments.runner.graphs import GraphFolder
 from otherhalf.training.loop import TrainingSettings
-
-
-@pytest.fixture(autouse=True)
-def signals_as_before():
-    """Restore how signals are handled: the whole program, called here, ignores them when it is done."""
-    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
-    yield
-    for each, handler in before.items():
-        signal.signal(each, handler)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from tests.report.made_up import HOSTILE, content
 
-from otherhalf.cli import main
+from otherhalf.cli.commands import main  # as a process, it would ignore signals in the end
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators.run_files import REPORT_FILE
 from otherhalf.report.stored import read_content, write_content
