@@ -22,6 +22,7 @@ from torch import Tensor
 from otherhalf.complement.descriptions import MAGNITUDE_WORDS, Descriptions, words_of_description
 from otherhalf.nn.magnitudes import Rows
 from otherhalf.nn.ops.dense import dense_product
+from otherhalf.nn.ops.sparse_rows import dense_rows
 from otherhalf.system.arrays import FloatArray, IntArray
 
 TILE, TILE_COLUMNS = 1 << 18, 1024
@@ -155,7 +156,7 @@ def _tiles_of_cosines(
     for top in range(0, count, down):
         part = slice(top, min(top + down, count))
         tile = values[: part.stop - top]
-        (rows[part] @ others).toarray(out=tile.numpy())
+        dense_rows(rows[part], others, tile.numpy())
         yield (part, slice(0, width)), tile
 
 

@@ -19,18 +19,19 @@ CACHE_ERRORS = (OSError, RuntimeError, EOFError, UnpicklingError)
 """The cache cannot be written or is damaged: every process then compiles again."""
 
 
-def compiled(signature: Any, *, reorder: bool = False) -> Callable[[Compiled], Compiled]:
+def compiled(signature: Any, *, reorder: bool = False, fused: bool = True) -> Callable[[Compiled], Compiled]:
     """Compile a function for these types now, or read it from numba's cache.
 
     The types are a text, or a signature of numba's with :func:`read_only` arrays. With ``reorder`` the terms
     of a sum may be added in another order, so that they fill vectors; the order is the same in every call.
+    Without ``fused`` every product is rounded before it is added, as in libraries for any processor.
 
     The cache is valid while the file of the function stays the same: after a change of the options here,
     change that file or delete ``__pycache__/*.nb?``. A cache that others could have written is not read.
     """
 
     def compile_now(function: Compiled) -> Compiled:
-        fastmath = {"contract", "reassoc"} if reorder else {"contract"}
+        fastmath = {name for name, wanted in (("contract", fused), ("reassoc", reorder)) if wanted}
         options: dict[str, Any] = {"nogil": True, "fastmath": fastmath, "error_model": "numpy"}
         with _straight_code_in_vectors():
             try:
