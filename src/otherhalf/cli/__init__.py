@@ -4,10 +4,9 @@ import gc
 
 from otherhalf.cli.signals import Stopped, end, ignore_signals, listen
 
-
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
-"""New objects after which Python looks for cycles. After each 700, as usual, it would walk through the libraries
-again and again while they are imported: a fifth of the time that takes."""
+"""New objects after which Python looks for cycles. After each 700, as usual, it would walk through the
+libraries again and again while they are imported: a fifth of the time that takes."""
 
 
 def main() -> None:
