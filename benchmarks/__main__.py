@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from pathlib import Path
 
 from benchmarks.machine import machine
@@ -45,11 +46,13 @@ def main(arguments: list[str] | None = None) -> int:
     failed = False
     for measure in chosen:
         print(f"{measure.name} …", file=sys.stderr, flush=True)
+        started = time.monotonic()
         result = in_process(measure.name, setting, options.allocator)
         failed |= "error" in result
         print(result.get("error", ""), end="", file=sys.stderr)
         for row in outcome.add(measure, result, setting):
             print("    " + ": ".join(row), file=sys.stderr, flush=True)
+        print(f"    {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     table = outcome.markdown([each.name for each in measures()])
     print(table, end="")
     if options.readme:

@@ -22,8 +22,9 @@ from otherhalf.graph import Graph
 from otherhalf.nn.ops.sparse import normalized_adjacency
 from otherhalf.nn.sampling import NeighbourSampling
 
-SIZES, QUICK_SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000), (10_000, 30_000, 60_000)
+SIZES, QUICK_SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000), (5_000, 10_000, 20_000)
 DEGREE, FEATURES, CLASSES = 20, 64, 10
+BATCH = 10
 SLOPE = 1.1
 LEAST_BYTES = 50e6
 """A stage that takes less memory on the largest graph has no slope of it: the measurement is too coarse."""
@@ -38,10 +39,10 @@ class Stage(NamedTuple):
 
 
 def sample_all(ready: tuple[NeighbourSampling, int]) -> None:
-    """Sample around every node once, in batches that are small even for the smallest graph."""
+    """Sample around every node once, in batches whose neighbourhoods are small even in the smallest graph."""
     sampling, nodes = ready
-    for start in range(0, nodes, 100):
-        sampling.sample(np.arange(start, min(start + 100, nodes)), start)
+    for start in range(0, nodes, BATCH):
+        sampling.sample(np.arange(start, min(start + BATCH, nodes)), start)
 
 
 STAGES = (

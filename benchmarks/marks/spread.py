@@ -25,7 +25,7 @@ from otherhalf.nn.ops.dense import dense_product
 from otherhalf.system.process import peak_memory_mb, reset_peak_memory
 from otherhalf.training.supervised import Supervision
 
-SIZES, QUICK_SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000), (5_000, 20_000)
+SIZES, QUICK_SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000), (4_000, 12_000)
 DEGREE, FEATURES, CLASSES = 20, 64, 7
 QUICK = KernelSettings(exact=1_000, landmarks=300, max_candidates=1_000, nodes=300, steps=5)
 WALKED = 2_000
