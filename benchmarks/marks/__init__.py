@@ -15,6 +15,7 @@ FILES = (
     "growth",
     "spread",
     "cluster",
+    "costs",
     "large",
 )
 """Files of this folder, in the order of the table. Each has a tuple ``MEASURES``."""

@@ -7,6 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from otherhalf.nn import propagation
 from otherhalf.nn.propagation import blocks_of, needed_columns, propagate, propagate_rows
 from otherhalf.system.row_blocks import RowBlocks
 
@@ -36,6 +37,20 @@ def test_partitions_and_chunks_are_bit_equal(seed, cut, chunk):
     assert np.array_equal(propagate_rows(local, x[columns], chunk=chunk), whole[chosen])
     assert (np.diff(columns) > 0).all()
     assert set(columns) == set(matrix[chosen].indices)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 40])
+def test_columns_that_are_marked_are_those_that_are_sorted(rows, monkeypatch):
+    matrix, _ = drawn(40, 25, 1, 3)
+    found = []
+    for marked in (0, 10**6):
+        monkeypatch.setattr(propagation, "MARKED", marked)
+        found.append(needed_columns(matrix[:rows]))
+    (first, columns), (second, others) = found
+    assert np.array_equal(columns, others)
+    assert columns.dtype == others.dtype
+    assert first.shape == second.shape
+    assert np.array_equal(first.toarray(), second.toarray())
 
 
 def test_threads_do_not_change_a_bit():

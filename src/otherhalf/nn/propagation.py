@@ -23,6 +23,9 @@ from otherhalf.system.row_blocks import RowBlocks
 CHUNK = 64
 """Columns of the dense matrix that are in memory at a time, for all of its rows."""
 
+MARKED = 16
+"""Columns that are marked and counted in the time in which one entry is sorted (0.1 µs)."""
+
 Source = RowBlocks | FloatArray
 
 
@@ -79,7 +82,15 @@ def needed_columns(matrix_rows: sp.csr_matrix) -> tuple[sp.csr_matrix, IntArray]
     ``propagate_rows(local, x[columns])`` has the same bits as ``propagate_rows(matrix_rows, x)``: a few rows
     of a product need a few rows of its right side.
     """
-    columns, places = np.unique(matrix_rows.indices, return_inverse=True)
+    indices, width = matrix_rows.indices, matrix_rows.shape[1]
+    if len(indices) * MARKED > width:
+        used = np.zeros(width, dtype=bool)
+        used[indices] = True
+        columns = np.flatnonzero(used)
+        place = np.cumsum(used, dtype=np.int32)
+        places = place[indices] - 1
+    else:  # a few rows are sorted sooner than all columns are marked
+        columns, places = np.unique(indices, return_inverse=True)
     shape = (matrix_rows.shape[0], len(columns))
     local = sp.csr_matrix((matrix_rows.data, places.ravel(), matrix_rows.indptr), shape=shape)
     return local, columns.astype(np.int64)
