@@ -13,6 +13,7 @@ from otherhalf.cli.drawing import Column
 from otherhalf.cli.experiments import (
     STORE,
     ExecutorName,
+    GraphFolder,
     Models,
     StoreFolder,
     Threads,
@@ -72,13 +73,7 @@ def compare(
             parser=path_option, help="Folder of settings that `search` wrote; default: the package's."
         ),
     ] = None,
-    graphs: Annotated[
-        Path | None,
-        typer.Option(
-            parser=path_option,
-            help="Folder for your own graph, which all runs can read; default: a temporary one.",
-        ),
-    ] = None,
+    graphs: GraphFolder = None,
     report: Page = None,
     store: StoreFolder = STORE,
     executor: ExecutorName = "processes",

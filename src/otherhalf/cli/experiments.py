@@ -27,6 +27,13 @@ StoreFolder = Annotated[
         "--store", parser=path_option, help="Folder of the records; a run with a record is not done again."
     ),
 ]
+GraphFolder = Annotated[
+    Path | None,
+    typer.Option(
+        parser=path_option,
+        help="Folder for your own graph, which all runs can read; default: a temporary one.",
+    ),
+]
 ExecutorName = Annotated[
     str,
     typer.Option(

@@ -16,6 +16,7 @@ from otherhalf.cli.drawing import Column
 from otherhalf.cli.experiments import (
     STORE,
     ExecutorName,
+    GraphFolder,
     StoreFolder,
     Threads,
     Workers,
@@ -80,13 +81,7 @@ def tune(
             help="Folder of the ready model, as fit writes it, and of the page; an earlier one is replaced.",
         ),
     ] = OUT,
-    graphs: Annotated[
-        Path | None,
-        typer.Option(
-            parser=path_option,
-            help="Folder for your own graph, which all fits can read; default: a temporary one.",
-        ),
-    ] = None,
+    graphs: GraphFolder = None,
     report: Page = None,
     store: StoreFolder = STORE,
     executor: ExecutorName = "processes",
