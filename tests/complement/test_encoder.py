@@ -1,6 +1,7 @@
 """The encoder: what it is made of, what its training sees, and how ``auto`` chooses."""
 
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from torch.nn import functional as F
 
 from otherhalf.complement import encoder as encoder_module
-from otherhalf.complement.encoder import AUTO_KINDS, Encoder, pretrain
+from otherhalf.complement.encoder import AUTO_KINDS, RUNGS, Encoder, pretrain
 from otherhalf.complement.settings import EncoderSettings
 from otherhalf.data.splits import split as make_split
 from otherhalf.data.synthetic import contextual_sbm
@@ -144,12 +145,7 @@ def test_labels_of_other_nodes_are_out_of_reach(graph, split, prepared):
 )
 def test_auto_keeps_the_best_on_validation(graph, split, prepared, monkeypatch, scores, chosen):
     assert AUTO_KINDS == ("mlp", "gcn", "gcn-plain", "structure")
-    left = iter(scores)
-
-    def scripted(module, *args, **kwargs):
-        return History(losses=[0.0], scores=[list(next(left))], best_epoch=0)
-
-    monkeypatch.setattr(encoder_module, "fit_supervised", scripted)
+    script(monkeypatch, [[each] for each in scores])
     settings = encoder_settings("auto")
     architecture = replace(settings.architecture, norm="layer", residual=True)
     settings = replace(settings, architecture=architecture)
@@ -160,10 +156,65 @@ def test_auto_keeps_the_best_on_validation(graph, split, prepared, monkeypatch, 
     assert (built.norm, built.residual) == (("none", False) if plain else ("layer", True))
 
 
-def test_auto_gives_what_the_chosen_kind_gives_alone(graph, split, prepared):
-    auto = pretrain(prepared, encoder_settings("auto"), Supervision(split))
-    settings = replace(encoder_settings(auto.kind), architecture=auto.module.architecture)
+class Script:
+    """A training whose scores were written down beforehand."""
+
+    def __init__(self, scores: list[tuple[float, float]]) -> None:
+        self.scores, self.history = iter(scores), History()
+
+    def run(self, until: int | None = None) -> History:
+        for score in islice(self.scores, None if until is None else max(0, until - self.history.epochs)):
+            self.history.losses.append(0.0)
+            self.history.scores.append(list(score))
+            if list(score) > self.history.best_score:
+                self.history.best_epoch = self.history.epochs - 1
+        return self.history
+
+
+def script(monkeypatch, scores: list[list[tuple[float, float]]]) -> list[Script]:
+    trainings = [Script(each) for each in scores]
+    left = iter(trainings)
+    monkeypatch.setattr(encoder_module, "supervised_training", lambda *_: next(left))
+    return trainings
+
+
+def test_kinds_that_fall_behind_are_not_trained_to_the_end(split, prepared, monkeypatch):
+    assert RUNGS[:3] == ((20, 0.05), (40, 0.03), (80, 0.015))
+    trainings = script(
+        monkeypatch,
+        [
+            [(0.44, 0.0)] * 20 + [(0.99, 0.0)] * 80,  # 0.06 behind after 20 epochs
+            [(0.46, 0.0)] * 100,  # 0.04 behind
+            # 0.2 behind, and it has gained 0.2 in ten epochs; later 0.05, with 0.1 gained in twenty
+            [(0.1, 0.0)] * 10 + [(0.3, 0.0)] * 10 + [(0.45, 0.0)] * 50 + [(0.9, 0.0)] * 30,
+            [(0.50, 0.0)] * 100,
+        ],
+    )
+    encoder = pretrain(prepared, encoder_settings("auto"), Supervision(split))
+    assert encoder.history is trainings[2].history
+    assert [each.history.epochs for each in trainings] == [20, 40, 100, 80]
+
+
+def test_a_resumed_race_ends_like_one_that_was_not_stopped(split, prepared, monkeypatch):
+    scores = [
+        [(0.41, 0.0)] * 100,
+        [(0.46, 0.0)] * 100,
+        [(0.50, 0.0)] * 100,
+        [(0.49, 0.0)] * 25 + [(0.9, 0.0)] * 75,  # goes on from a file, later than the others
+    ]
+    trainings = script(monkeypatch, scores)
+    trainings[3].run(90)
+    encoder = pretrain(prepared, encoder_settings("auto"), Supervision(split))
+    assert encoder.history is trainings[3].history
+    assert [each.history.epochs for each in trainings] == [20, 40, 40, 100]
+
+
+@pytest.mark.parametrize("epochs", [5, 45])
+def test_auto_gives_what_the_chosen_kind_gives_alone(graph, split, prepared, epochs):
+    auto = pretrain(prepared, encoder_settings("auto", epochs), Supervision(split))
+    settings = replace(encoder_settings(auto.kind, epochs), architecture=auto.module.architecture)
     alone = pretrain(prepared, settings, Supervision(split))
+    assert auto.history == alone.history
     assert torch.equal(auto.embed(prepared), alone.embed(prepared))
 
 

@@ -12,7 +12,7 @@ from otherhalf.errors import InputError
 from otherhalf.nn.ops.dropout import dropout
 from otherhalf.training import loop as training
 from otherhalf.training.checkpoint import History
-from otherhalf.training.loop import SILENT, Monitor, TrainingSettings, seeded, train
+from otherhalf.training.loop import SILENT, Monitor, Training, TrainingSettings, seeded, train
 
 ONE_BATCH = [torch.arange(1)]
 
@@ -93,6 +93,33 @@ def test_every_epoch_is_reported_with_its_stage():
         monitor=monitor,
     )
     assert steps == [("s", 1, 3), ("s", 2, 3), ("s", 3, 3)]
+
+
+def test_a_training_that_pauses_ends_like_one_that_does_not():
+    def training(model: nn.Module) -> Training:
+        def loss(batch: torch.Tensor) -> torch.Tensor:
+            return (model(dropout(X, 0.5)).squeeze(1) - Y).square().mean()
+
+        def score() -> tuple[float]:
+            with torch.no_grad():
+                return (-float((model(X).squeeze(1) - Y).square().mean()),)
+
+        return Training(model, loss, ONE_BATCH, score, TrainingSettings(lr=0.3, epochs=30, patience=5))
+
+    torch.manual_seed(0)
+    whole, paused = nn.Linear(3, 1), nn.Linear(3, 1)
+    paused.load_state_dict(whole.state_dict())
+    state = torch.get_rng_state()
+    history = training(whole).run()
+    torch.set_rng_state(state)
+    parts = training(paused)
+    for until in (0, 1, 1, 4):
+        assert parts.run(until).epochs == until
+        assert not parts.history.done
+        assert paused.weight.grad is None
+    assert parts.run() == history
+    assert not paused.training
+    assert_equal(whole.state_dict(), paused.state_dict())
 
 
 # ---------------------------------------------------------------------- batches

@@ -67,18 +67,8 @@ def seeded(seed: int) -> Iterator[None]:
         yield
 
 
-def train(
-    model: nn.Module,
-    loss: Callable[[Tensor], Tensor],
-    batches: Sequence[Tensor],
-    score: Callable[[], tuple[float, ...]],
-    settings: TrainingSettings,
-    *,
-    stage: str = "",
-    monitor: Monitor = SILENT,
-    keep_last: bool = False,
-) -> History:
-    """Train ``model`` in place and leave it with the weights of its best epoch.
+class Training:
+    """A training of a model in place, which can pause after any epoch and go on as if it had not.
 
     Args:
         model: The model.
@@ -92,24 +82,54 @@ def train(
         keep_last: Whether every epoch counts as better than those before: nothing stops it before
             ``settings.epochs``, and the last weights stay.
     """
-    optimizer = _optimizer(model, settings)
-    history, best = History(), _copy(model)
-    modules = list(model.modules())
-    checkpoint = monitor.checkpoint(stage)
-    if checkpoint is not None and (saved := checkpoint.restore(model, optimizer)) is not None:
-        best, history = saved
-    last_saved = time.monotonic()
-    while not history.done:
-        _set_training(modules, True)
-        value = _epoch(optimizer, loss, batches)
+
+    def __init__(
+        self,
+        model: nn.Module,
+        loss: Callable[[Tensor], Tensor],
+        batches: Sequence[Tensor],
+        score: Callable[[], tuple[float, ...]],
+        settings: TrainingSettings,
+        *,
+        stage: str = "",
+        monitor: Monitor = SILENT,
+        keep_last: bool = False,
+    ) -> None:
+        self.model, self.loss, self.batches, self.score = model, loss, batches, score
+        self.settings, self.stage, self.monitor, self.keep_last = settings, stage, monitor, keep_last
+        self.history = History()
+        self._optimizer, self._best = _optimizer(model, settings), _copy(model)
+        self._modules = list(model.modules())
+        self._checkpoint = monitor.checkpoint(stage)
+        if self._checkpoint is not None:
+            saved = self._checkpoint.restore(model, self._optimizer)
+            if saved is not None:
+                self._best, self.history = saved
+        self._last_saved = time.monotonic()
+
+    def run(self, until: int | None = None) -> History:
+        """Train until this many epochs are done, or to the end; then the model has its best weights."""
+        history = self.history
+        while not history.done and (until is None or history.epochs < until):
+            self._one_epoch()
+        self._optimizer.zero_grad()  # while it pauses, nobody needs the gradients
+        if history.done:
+            self.model.load_state_dict(self._best)
+            self.model.eval()
+        return history
+
+    def _one_epoch(self) -> None:
+        history, settings, model = self.history, self.settings, self.model
+        _set_training(self._modules, True)
+        value = _epoch(self._optimizer, self.loss, self.batches)
         if math.isfinite(value):
             history.losses.append(value)
-            _set_training(modules, False)
+            _set_training(self._modules, False)
             with torch.no_grad():
-                history.scores.append(list(score()))
-            if keep_last or history.best_epoch < 0 or history.scores[-1] > history.best_score:
+                history.scores.append(list(self.score()))
+            if self.keep_last or history.best_epoch < 0 or history.scores[-1] > history.best_score:
                 history.best_epoch = history.epochs - 1
-                _copy_into(best, model)
+                _copy_into(self._best, model)
             waited = history.epochs - 1 - history.best_epoch
             history.done = history.epochs >= settings.epochs or waited >= settings.patience
         elif history.best_epoch < 0:
@@ -119,13 +139,29 @@ def train(
         else:
             history.done = True  # diverged; the best weights are those of an earlier epoch
         now = time.monotonic()
-        if checkpoint is not None and (history.done or now - last_saved > SECONDS_BETWEEN_CHECKPOINTS):
-            checkpoint.save(model, optimizer, best, history)
-            last_saved = now
-        monitor.report(stage, history.epochs, settings.epochs)
-    model.load_state_dict(best)
-    model.eval()
-    return history
+        due = history.done or now - self._last_saved > SECONDS_BETWEEN_CHECKPOINTS
+        if self._checkpoint is not None and due:
+            self._checkpoint.save(model, self._optimizer, self._best, history)
+            self._last_saved = now
+        self.monitor.report(self.stage, history.epochs, settings.epochs)
+
+
+def train(
+    model: nn.Module,
+    loss: Callable[[Tensor], Tensor],
+    batches: Sequence[Tensor],
+    score: Callable[[], tuple[float, ...]],
+    settings: TrainingSettings,
+    *,
+    stage: str = "",
+    monitor: Monitor = SILENT,
+    keep_last: bool = False,
+) -> History:
+    """Train ``model`` in place to the end (:class:`Training`); it is left with its best weights."""
+    training = Training(
+        model, loss, batches, score, settings, stage=stage, monitor=monitor, keep_last=keep_last
+    )
+    return training.run()
 
 
 def _epoch(optimizer: Adam, loss: Callable[[Tensor], Tensor], batches: Sequence[Tensor]) -> float:

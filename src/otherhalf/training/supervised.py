@@ -14,7 +14,7 @@ from otherhalf.nn.backbone import Backbone
 from otherhalf.nn.inputs import NodeInputs
 from otherhalf.system.arrays import UNKNOWN, FloatArray, IntArray
 from otherhalf.training.checkpoint import History
-from otherhalf.training.loop import SILENT, Monitor, TrainingSettings, train
+from otherhalf.training.loop import SILENT, Monitor, Training, TrainingSettings, train
 from otherhalf.training.metrics import metric_named
 
 HIDDEN_SHARE = 0.5
@@ -65,6 +65,18 @@ def fit_supervised(
     supervision: Supervision,
     stage: str = "classifier",
 ) -> History:
+    """Train a classifier to the end (:func:`supervised_training`); return its history."""
+    return supervised_training(module, arguments, graph, settings, supervision, stage).run()
+
+
+def supervised_training(
+    module: nn.Module,
+    arguments: tuple[Any, ...],
+    graph: Graph,
+    settings: TrainingSettings,
+    supervision: Supervision,
+    stage: str = "classifier",
+) -> Training:
     """Train a classifier by cross-entropy; keep the weights with the best metric, then loss, on validation.
 
     Where the inputs show labels, each step hides those of a random part of the training nodes
@@ -103,7 +115,7 @@ def fit_supervised(
         likelihood = -float(F.cross_entropy(logits, val_labels, weight=weight))
         return quality(logits.cpu().numpy(), val_codes), likelihood
 
-    return train(module, loss, [train_nodes], score, settings, stage=stage, monitor=supervision.monitor)
+    return Training(module, loss, [train_nodes], score, settings, stage=stage, monitor=supervision.monitor)
 
 
 def fit_epochs(
