@@ -217,6 +217,29 @@ def test_pagerank():
     assert np.allclose(pagerank(way), [first, second, 0.15 + 0.85 * second])
 
 
+def test_kept_ranks_stay_and_a_new_node_takes_one_step():
+    # 0 – 1 – 2, then the new nodes 3 (joined to 1 and 4) and 4, and 5 alone.
+    before = Graph(edges=[[0, 1], [1, 2]], x=np.ones((3, 1)), y=[0, 1, 0])
+    grown = Graph(
+        edges=[[0, 1, 1, 3], [1, 2, 3, 4]], x=np.ones((6, 1)), y=[0, 1, 0, -1, -1, -1], classes=(0, 1)
+    )
+    table, labels = GraphTable.fit(before, 0, keep_ranks=True), torch.zeros(6, 2)
+    kept = pagerank(before.adjacency)
+    assert np.array_equal(table.ranks, kept)
+    # In the grown graph node 1 has three edges and node 4 one; a new neighbour counts 1.
+    three = 0.15 + 0.85 * (kept[1] / 3 + 1 / 1)
+    four = 0.15 + 0.85 * (1 / 2)
+    expected = [*kept, three, four, 0.15]
+    rows, column = table.rows(grown, labels), 1 * 3 + 2
+    assert np.allclose(np.exp(rows[:, column]), expected, atol=1e-6)
+    for nodes in ([3], [4, 5], [0, 1, 3]):
+        assert np.array_equal(table.few(grown, labels, np.array(nodes)), rows[nodes])
+    again = GraphTable.from_tensors(load(save(table.tensors())))
+    assert np.array_equal(again.rows(grown, labels), rows)
+    with pytest.raises(ValueError, match="one number for each node"):
+        GraphTable.from_tensors(table.tensors() | {"table/ranks": torch.ones(4)})
+
+
 def test_any_seed():
     assert GraphTable.fit(graph(features=60), 2**40).features.shape == (60, WIDEST)
 

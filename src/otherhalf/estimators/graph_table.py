@@ -33,6 +33,7 @@ from torch import Tensor
 
 from otherhalf.graph import Direction, Graph
 from otherhalf.nn.ops.sparse import with_loops
+from otherhalf.nn.propagation import needed_columns
 from otherhalf.system.adjacency import pattern
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.relations import RelationGroups
@@ -59,19 +60,23 @@ class GraphTable:
         features: ``[D, 50]``: right singular vectors of the features; None if there are few columns.
         directed: Whether there are columns of directed edges.
         relations: The relations with columns of their own.
+        ranks: ``[N]`` PageRank of the fitted nodes, which new nodes then do not change: a new node has the
+            rank that one step from its neighbours gives. None to compute all ranks of every graph anew.
     """
 
     neighbours: FloatArray
     features: FloatArray | None = None
     directed: bool = False
     relations: RelationGroups = RelationGroups()
+    ranks: FloatArray | None = None
 
     @classmethod
-    def fit(cls, graph: Graph, seed: int) -> GraphTable:
-        """Learn both projections from the graph; no label is read."""
+    def fit(cls, graph: Graph, seed: int, *, keep_ranks: bool = False) -> GraphTable:
+        """Learn both projections from the graph, and its ranks if they are to be kept; no label is read."""
         features = None if graph.num_features <= WIDEST else singular_vectors(graph.x, WIDEST, seed)
         neighbours = singular_vectors(_normalized(graph.adjacency), NEIGHBOUR_COLUMNS, seed)
-        return cls(neighbours, features, graph.directed, RelationGroups.of(graph.relations))
+        ranks = pagerank(graph.adjacency) if keep_ranks else None
+        return cls(neighbours, features, graph.directed, RelationGroups.of(graph.relations), ranks)
 
     def rows(
         self,
@@ -99,7 +104,7 @@ class GraphTable:
         near, unweighted = mean @ own, pattern(adjacency)
         counts = unweighted @ taught
         columns = [own, near, mean @ near]
-        ranks = pagerank(adjacency) if ranks is None else ranks
+        ranks = self._ranks(graph) if ranks is None else ranks
         columns += [log_degree, mean @ log_degree, np.log(ranks), np.log1p(_sums(graph.x))]
         columns.append(self._projected(_normalized(adjacency), known))
         columns += [_shares(adjacency, taught), counts, _two_steps(unweighted, counts, taught)]
@@ -120,7 +125,8 @@ class GraphTable:
     ) -> FloatArray:
         """Return the rows of a few nodes, from the nodes one and two steps around them.
 
-        PageRank alone is computed of all nodes. Relations are told apart in the whole table only.
+        Without kept ranks, PageRank alone is computed of all nodes. Relations are told apart in the whole
+        table only.
 
         Args:
             graph: The graph.
@@ -136,10 +142,32 @@ class GraphTable:
                 around = np.union1d(around, graph.adjacency[around].indices)
             part = induced(graph, around)
             known = np.where(around < len(self.neighbours), around, -1)
-            ranks = pagerank(graph.adjacency)[around]
+            ranks = self._ranks(graph)[around] if self.ranks is None else self._kept_ranks(graph, around)
             rows = self.rows(part, labels[torch.from_numpy(around)], ranks=ranks, known=known)
             rows = rows[np.searchsorted(around, nodes)]
         return rows if scores is None else np.hstack([rows, scores.astype(np.float32)])
+
+    def _ranks(self, graph: Graph) -> FloatArray:
+        if self.ranks is None:
+            return pagerank(graph.adjacency)
+        return self._kept_ranks(graph, np.arange(graph.num_nodes))
+
+    def _kept_ranks(self, graph: Graph, nodes: IntArray) -> FloatArray:
+        """Return the kept ranks of fitted nodes; of new ones, what one step of PageRank gives.
+
+        A new neighbour counts with the rank 1, at which PageRank starts.
+        """
+        assert self.ranks is not None
+        known, adjacency = len(self.ranks), graph.adjacency
+        ranks = np.ones(len(nodes), dtype=np.float32)
+        ranks[nodes < known] = self.ranks[nodes[nodes < known]]
+        if (nodes >= known).any():
+            local, near = needed_columns(adjacency[nodes[nodes >= known]])
+            passed = np.ones(len(near))
+            passed[near < known] = self.ranks[near[near < known]]
+            passed *= _reciprocal(_degree(adjacency[near]))
+            ranks[nodes >= known] = (1 - DAMPING) + DAMPING * (local.astype(np.float64) @ passed)
+        return ranks
 
     def _projected(self, normalized: sp.csr_matrix, known: IntArray | None) -> FloatArray:
         """Return the adjacency rows towards known nodes, projected."""
@@ -165,7 +193,7 @@ class GraphTable:
 
     def tensors(self) -> dict[str, Tensor]:
         """Return what was learned, with the names that model folders use."""
-        parts = {"neighbours": self.neighbours, "features": self.features}
+        parts = {"neighbours": self.neighbours, "features": self.features, "ranks": self.ranks}
         kept = {name: torch.from_numpy(part) for name, part in parts.items() if part is not None}
         kept["directed"] = torch.tensor(self.directed)
         if self.relations.names:
@@ -175,15 +203,21 @@ class GraphTable:
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, Tensor]) -> GraphTable:
         """Return the table that :meth:`tensors` was called on."""
-        features, groups = (tensors.get(f"table/{name}") for name in ("features", "relations"))
+        features, groups, ranks = (
+            tensors.get(f"table/{name}") for name in ("features", "relations", "ranks")
+        )
         for part in (tensors["table/neighbours"], features):
             if part is not None and (part.ndim != 2 or part.dtype != torch.float32):
                 raise ValueError("a projection of its table is no matrix of numbers")
+        known = (len(tensors["table/neighbours"]),)
+        if ranks is not None and (ranks.shape != known or ranks.dtype != torch.float32):
+            raise ValueError("the ranks of its table are not one number for each node")
         return cls(
             tensors["table/neighbours"].numpy(),
             None if features is None else features.numpy(),
             bool(tensors["table/directed"]),
             RelationGroups() if groups is None else RelationGroups.from_array(groups.numpy()),
+            None if ranks is None else ranks.numpy(),
         )
 
 

@@ -123,3 +123,59 @@ def test_no_node_is_judged_by_its_own_label_over_one_relation(monkeypatch):
         assert np.array_equal(after[folds == folds[node]], before[folds == folds[node]])
         moved |= not np.array_equal(after, before)
     assert moved
+
+
+def grown_view(*, directed: bool = False) -> GraphView:
+    """PATH, the new nodes 6 (joined to 4) and 7 (joined to 6 alone), and 8 on its own."""
+    edges = np.hstack([PATH.edges, [[4, 6], [6, 7]]])
+    y = [*PATH.y, -1, -1, -1]
+    graph = Graph(edges=edges, x=np.ones((9, 1)), y=y, classes=PATH.classes, directed=directed)
+    return GraphView(PreparedGraph(graph, Scaling("none")), LABELS, "homophily")
+
+
+@pytest.mark.parametrize("way", ["normalized", "mean"])
+def test_kept_states_stay_and_new_nodes_take_theirs_from_neighbours(way):
+    kept = PropagationMember(way, 0.8, torch.zeros(6, 2)).again(VIEW, Supervision(Split([0], [1], [2])), [])
+    known = PropagationMember(way, 0.8).probabilities(VIEW)
+    assert np.array_equal(kept.probabilities(VIEW), known)
+    view = grown_view()
+    a = view.graph.adjacency.toarray()
+    degree = np.maximum(a.sum(axis=1), 1)
+    p = a / np.sqrt(np.outer(degree, degree)) if way == "normalized" else a / degree[:, None]
+    f = np.vstack([kept.states.numpy(), np.zeros((3, 2))])
+    for _ in range(STEPS + 1):
+        f[6:] = 0.8 * (p @ f)[6:]
+    f = f + FREQUENCY_SHARE * np.array([0.5, 0.5])
+    expected = f / f.sum(axis=1, keepdims=True)
+    found = kept.probabilities(view)
+    assert np.array_equal(found[:6], known)
+    assert found == pytest.approx(expected, abs=1e-5)
+    assert found[6:8].argmax(axis=1).tolist() == [1, 1]
+    for nodes in ([7], [0, 6, 8], [2, 3], []):
+        nodes = np.array(nodes, dtype=np.int64)
+        assert np.array_equal(kept.probabilities_of(view, nodes), found[nodes])
+
+
+@pytest.mark.parametrize("way", ["mean_given", "mean_reversed"])
+def test_kept_states_of_a_directed_graph(way):
+    view = grown_view(directed=True)
+    states = torch.from_numpy(np.random.default_rng(0).random((6, 2), dtype=np.float32))
+    member, graph = PropagationMember(way, 0.5, states), view.graph
+    a = graph.adjacency_in("given" if way == "mean_given" else "reversed").toarray()
+    f = np.vstack([states.numpy(), np.zeros((3, 2))])
+    for _ in range(STEPS + 1):
+        f[6:] = 0.5 * ((a / np.maximum(a.sum(axis=1), 1)[:, None]) @ f)[6:]
+    f = f + FREQUENCY_SHARE * np.array([0.5, 0.5])
+    assert member.probabilities(view) == pytest.approx(f / f.sum(axis=1, keepdims=True), abs=1e-5)
+
+
+def test_kept_states_are_saved_and_checked():
+    states = torch.rand(6, 2)
+    member = PropagationMember("mean", 0.8, states)
+    sizes = (6, 2, 6)
+    again = PropagationMember.restore(member.name, sizes, member.description(), member.tensors())
+    assert torch.equal(again.states, states)
+    for wrong in (torch.rand(5, 2), torch.rand(6, 2).double()):
+        with pytest.raises(ValueError, match="are not those of its nodes"):
+            PropagationMember.restore(member.name, sizes, member.description(), {"states": wrong})
+    assert PropagationMember("mean", 0.8).tensors() == {}

@@ -66,11 +66,12 @@ def fit_trees(
     Args:
         view: The fitted graph.
         supervision: Seed and weights of the classes.
-        most: Most training nodes to fit to; with more, a sample, and then training nodes are not judged.
+        most: Most training nodes to fit to; with more, a sample, and then training nodes are not judged. It
+            is given on a large graph, where new nodes do not change the ranks of others.
         trees: Number of trees.
     """
     started = time.perf_counter()
-    table = GraphTable.fit(view.graph, supervision.seed)
+    table = GraphTable.fit(view.graph, supervision.seed, keep_ranks=most is not None)
     rows = table_rows(table, view)
     member, unseen = _fitted(table, rows, view, supervision, most, trees)
     return Fitted(member, member.forest.probabilities(rows), unseen, time.perf_counter() - started, {})
