@@ -22,7 +22,7 @@ from otherhalf.nn.complemented import ComplementedNet
 from otherhalf.nn.inputs import Scaling
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.training.loop import TrainingSettings
-from otherhalf.training.rows import MOST_ROWS, fit_rows_epochs, row_probabilities
+from otherhalf.training.rows import MOST_ROWS, fit_rows_epochs, judged_rows, row_probabilities
 from otherhalf.training.supervised import fit_epochs
 
 FEATURES, DEGREE, CLASSES, K = 64, 20.0, 5, 10
@@ -55,11 +55,11 @@ def rows_epoch(view: GraphView) -> tuple[RowsMember, Callable[[], object]]:
     module = built(settings, **reads(view, "GOAL", convolves=True))
     standardise(module, view)
     member, parts = RowsMember(settings, module), split(view.graph, seed=0)
-    read = view.rows.batch
+    read, judged = view.rows.batch, judged_rows(np.array(parts.val), view.graph, 0)
 
     def epoch() -> None:
         fit_rows_epochs(module, read, view.graph, ONE, view.labels.nodes)
-        row_probabilities(module, read, np.array(parts.val))
+        row_probabilities(module, read, judged)
 
     return member, epoch
 

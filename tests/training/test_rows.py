@@ -16,6 +16,7 @@ from otherhalf.training.rows import (
     batch_size,
     fit_rows,
     fit_rows_epochs,
+    judged_rows,
     logits_of,
     row_probabilities,
 )
@@ -67,6 +68,35 @@ def test_it_learns_and_keeps_the_best_epoch():
     accuracy = (probabilities.argmax(axis=1) == GRAPH.y[PARTS.val]).mean()
     assert accuracy == pytest.approx(history.best_score[0])
     assert accuracy > 0.6  # a third by chance
+
+
+def test_of_many_validation_rows_a_sample_with_every_class_judges(monkeypatch):
+    val = np.arange(200)
+    assert np.array_equal(judged_rows(val, GRAPH, 0), val)
+    monkeypatch.setattr(rows, "MOST_JUDGED", 50)
+    y = np.array(GRAPH.y)
+    y[y == 2] = 1
+    y[[7, 150]] = 2  # a class of two
+    graph = replace(GRAPH, y=y)
+    samples = [judged_rows(val, graph, seed) for seed in range(20)]
+    for sample in samples:
+        assert 50 <= len(sample) <= 53
+        assert (np.diff(sample) > 0).all()
+        assert set(graph.y[sample]) == {0, 1, 2}
+        share = (graph.y[sample] == 0).mean()
+        assert share == pytest.approx((y == 0).mean(), abs=0.03)
+    assert np.array_equal(samples[0], judged_rows(val, graph, 0))
+    assert not np.array_equal(samples[0], samples[1])
+    asked = []
+
+    def seen(nodes):
+        asked.append(nodes)
+        return rows_of(nodes)
+
+    parts = Split(np.arange(100), np.arange(100, 200), [])
+    fit_rows(made(), seen, GRAPH, replace(SETTINGS, epochs=1), Supervision(parts))
+    assert np.array_equal(asked[-1], judged_rows(parts.val, GRAPH, 0))
+    assert len(asked[-1]) == 50
 
 
 def test_no_test_label_is_read():
