@@ -16,7 +16,9 @@ def test_a_fit_on_a_cluster_is_the_fit_on_one_machine():
     graph = oh.load("csbm:nodes=120,classes=2,features=8,seed=0")
     split = oh.split(graph, seed=0)
     settings = {"seed": 0, "epochs": 8, "patience": 8}
+    over_rows = {**settings, "ensemble": {"training": "rows"}}
     alone = oh.GOALClassifier(**settings).fit(graph, split)
+    alone_over_rows = oh.GOALClassifier(**over_rows).fit(graph, split)
     with three_nodes() as nodes:
         runner = MembersOnRay(nodes.address)
 
@@ -29,6 +31,9 @@ def test_a_fit_on_a_cluster_is_the_fit_on_one_machine():
 
         with members_fitted_by(and_kill):
             model = oh.GOALClassifier(**settings).fit(graph, split)
+        with members_fitted_by(runner):
+            model_over_rows = oh.GOALClassifier(**over_rows).fit(graph, split)
+    assert np.array_equal(model_over_rows.predict_proba(graph), alone_over_rows.predict_proba(graph))
     assert np.array_equal(model.predict_proba(graph), alone.predict_proba(graph))
     assert [row.member for row in model.leaderboard_] == [row.member for row in alone.leaderboard_]
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 
 from otherhalf.estimators.members.base import Fitted
-from otherhalf.estimators.members.over_rows import SEEN_BY, fit_over_rows
+from otherhalf.estimators.members.fitting import FitMember, fit_members
+from otherhalf.estimators.members.over_rows import NAME, SEEN_BY, fit_over_rows
 from otherhalf.estimators.members.propagation import fit_propagation
 from otherhalf.estimators.members.spread import fit_spread
 from otherhalf.estimators.members.trees import fit_trees
 from otherhalf.estimators.members.view import GraphView
 from otherhalf.estimators.settings import EnsembleSettings, Settings
 from otherhalf.system.process import give_back_freed_memory
-from otherhalf.system.profile import stage, timed
 from otherhalf.training.folds import stratified_folds
 from otherhalf.training.supervised import Supervision
 
@@ -42,24 +43,20 @@ def plain_over_rows(settings: EnsembleSettings) -> list[str]:
 
 
 def fit_row_members(view: GraphView, settings: Settings, supervision: Supervision) -> Iterator[Fitted]:
-    """Fit one member after the other."""
-    chosen = settings.ensemble
+    """Fit the members of a large graph."""
+    chosen, found = settings.ensemble, view.found
     folds = stratified_folds(view.labels.codes, 2, supervision.seed)
-    found = view.found
-    others: tuple[tuple[bool, Callable[[], Fitted]], ...] = (
-        (found is not None and found.scores is not None, lambda: fit_spread(view)),
-        (chosen.propagation, lambda: fit_propagation(view, supervision, folds, thrifty=True)),
-        (chosen.trees, lambda: fit_trees(view, supervision, most=TREE_ROWS, trees=TREE_COUNT)),
+    over_rows = partial(fit_over_rows, supervision=supervision, settings=settings.goal)
+    members: list[tuple[bool, FitMember]] = [
+        (found is not None and found.scores is not None, fit_spread),
         (
-            chosen.classifier,
-            lambda: timed("member GOAL")(fit_over_rows)(view, supervision, settings.goal, "GOAL"),
+            chosen.propagation,
+            partial(fit_propagation, supervision=supervision, folds=folds, thrifty=True),
         ),
-    )
-    for wanted, fit in others:
-        if wanted:
-            yield fit()
-            give_back_freed_memory()
-    for name in plain_over_rows(chosen):
-        with stage(f"member {name}"):
-            fitted = fit_over_rows(view, supervision, settings.goal, name)
+        (chosen.trees, partial(fit_trees, supervision=supervision, most=TREE_ROWS, trees=TREE_COUNT)),
+        (chosen.classifier, partial(over_rows, name=NAME)),
+        *((True, partial(over_rows, name=name)) for name in plain_over_rows(chosen)),
+    ]
+    for fitted in fit_members()(view, [fit for wanted, fit in members if wanted]):
         yield fitted
+        give_back_freed_memory()

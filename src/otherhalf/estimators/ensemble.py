@@ -161,8 +161,10 @@ def fit_ensemble(
         row_features=row_features,
     )
     prepared.derived["view"] = view
-    fit_members = fit_row_members if by_rows else _fit_members
-    fitted = {each.member.name: each for each in fit_members(view, settings, supervision)}
+    members = fit_row_members if by_rows else _fit_members
+    # Who shows the progress cannot follow what others fit.
+    told = supervision if fit_members() is one_after_the_other else replace(supervision, monitor=SILENT)
+    fitted = {each.member.name: each for each in members(view, settings, told)}
     mixture = _mixture(fitted, graph.y, supervision)
     ensemble = Ensemble(
         labels,
@@ -237,8 +239,6 @@ def _missing_half(
 def _fit_members(view: GraphView, settings: Settings, supervision: Supervision) -> Iterator[Fitted]:
     """Fit the members; plain models come last, those that win the race."""
     chosen, fit = settings.ensemble, fit_members()
-    if fit is not one_after_the_other:  # who shows the progress cannot follow
-        supervision = replace(supervision, monitor=SILENT)
     plan = plan_of(view, chosen, supervision)
     folds = stratified_folds(view.labels.codes, max(2, chosen.folds), supervision.seed)
     best = -np.inf

@@ -75,7 +75,8 @@ def judged_rows(val: IntArray, graph: Graph, seed: int) -> IntArray:
         return val
     codes = graph.y[val]
     drawn = stratified_folds(codes, parts, seed) == 0
-    return val[drawn | ~np.isin(codes, codes[drawn])]
+    judged: IntArray = val[drawn | ~np.isin(codes, codes[drawn])]
+    return judged
 
 
 def fit_rows(

@@ -18,6 +18,7 @@ from otherhalf.nn.backbone import Architecture
 from otherhalf.nn.row_net import RowBatch, RowNet
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.fields import from_dict, to_dict
+from otherhalf.system.profile import stage
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import TrainingSettings, seeded
 from otherhalf.training.rows import fit_rows, fit_rows_epochs, row_probabilities
@@ -164,7 +165,7 @@ def fit_over_rows(view: GraphView, supervision: Supervision, settings: GOALSetti
     started = time.perf_counter()
     settings = row_settings(settings, view.labels.classes)
     kind = PlainRowsMember if name in SEEN_BY else RowsMember
-    with seeded(supervision.seed):
+    with stage(f"member {name}"), seeded(supervision.seed):
         module = built(settings, **reads(view, name, convolves=kind.convolves))
         member = kind(settings, module, name)
         standardise(module, view)
@@ -176,7 +177,7 @@ def fit_over_rows(view: GraphView, supervision: Supervision, settings: GOALSetti
             supervision,
             f"rows-{stage_name(name)}",
         )
-    probabilities = member.probabilities(view)
+        probabilities = member.probabilities(view)
     return Fitted(member, probabilities, None, time.perf_counter() - started, {f"{name} 1": history})
 
 
