@@ -32,7 +32,7 @@ import torch
 from torch import Tensor
 
 from otherhalf.graph import Direction, Graph
-from otherhalf.nn.ops.sparse import with_loops
+from otherhalf.nn.ops.sparse import scaled, with_loops
 from otherhalf.nn.propagation import needed_columns
 from otherhalf.system.adjacency import pattern
 from otherhalf.system.arrays import FloatArray, IntArray
@@ -264,8 +264,8 @@ def singular_vectors(matrix: FloatArray | sp.csr_matrix, count: int, seed: int) 
 def _normalized(adjacency: sp.csr_matrix) -> sp.csr_matrix:
     """Return D^(-1/2) (A + I) D^(-1/2), with D of A + I."""
     looped = with_loops(adjacency)
-    scaling = sp.diags((1 / np.sqrt(_degree(looped))).astype(np.float32))
-    return sp.csr_matrix(scaling @ looped @ scaling)
+    scale = (1 / np.sqrt(_degree(looped))).astype(np.float32)
+    return scaled(looped, scale, scale)
 
 
 def _mean(adjacency: sp.csr_matrix) -> sp.csr_matrix:

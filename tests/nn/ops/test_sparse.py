@@ -14,6 +14,7 @@ from otherhalf.nn.ops.sparse import (
     mean_matrix,
     normalized_adjacency,
     normalized_matrix,
+    scaled,
     with_loops,
 )
 
@@ -373,3 +374,16 @@ def test_rows_of_an_operator_also_of_one_in_blocks(nodes):
         assert chosen.shape == (len(nodes), 50)
         assert torch.equal(chosen.matrix.to_dense(), operator.matrix.to_dense()[nodes])
         assert torch.equal(chosen @ dense, (operator @ dense)[nodes])
+
+
+def test_scaled_entries_have_the_bits_of_three_products():
+    draw = np.random.default_rng(0)
+    for shape in ((60, 60), (7, 60)):
+        matrix = sp.random(*shape, density=0.1, format="csr", dtype=np.float32, random_state=draw)
+        rows, columns = (draw.random(size, dtype=np.float32) for size in shape)
+        found = scaled(matrix, rows, columns)
+        product = sp.csr_matrix(sp.diags(rows) @ matrix @ sp.diags(columns))
+        assert found.shape == product.shape
+        assert found.dtype == np.float32
+        assert np.array_equal(found.toarray(), product.toarray())
+        assert np.array_equal(found.indices, product.indices)

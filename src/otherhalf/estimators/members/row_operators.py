@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from otherhalf.graph import Direction
-from otherhalf.nn.ops.sparse import mean_matrix, normalized_matrix
+from otherhalf.nn.ops.sparse import mean_matrix, normalized_matrix, scaled
 from otherhalf.system.arrays import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class RowOperators:
         if name == "given":
             rows = self.view.graph.adjacency[nodes]
             scale = _reciprocal(np.sqrt(self._degree("undirected")))
-            return sp.csr_matrix(sp.diags(scale[nodes]) @ rows @ sp.diags(scale))
+            return scaled(rows, scale[nodes], scale)
         if name in DIRECTIONS:
             direction = DIRECTIONS[name]
             rows = self.view.graph.adjacency_in(direction)[nodes]
