@@ -163,14 +163,12 @@ def normalized_matrix(adjacency: sp.spmatrix, *, self_loops: bool = False) -> sp
 
 
 def scaled(matrix: sp.csr_matrix, rows: FloatArray, columns: FloatArray) -> sp.csr_matrix:
-    """Return diag(rows) M diag(columns), which shares the places of its entries with M.
-
-    The products of three sparse matrices would take six times as long, for the same bits.
-    """
+    """Return diag(rows) M diag(columns), with the bits of three sparse matrices' product, in less time."""
     values = np.repeat(rows, np.diff(matrix.indptr))
     values *= matrix.data
     values *= columns[matrix.indices]
-    return sp.csr_matrix((values, matrix.indices, matrix.indptr), shape=matrix.shape)
+    # Copies: a graph's own arrays are read-only, which compiled products do not take.
+    return sp.csr_matrix((values, matrix.indices.copy(), matrix.indptr.copy()), shape=matrix.shape)
 
 
 def mean_matrix(adjacency: sp.spmatrix, *, self_loops: bool = False) -> sp.csr_matrix:
