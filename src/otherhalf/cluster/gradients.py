@@ -7,7 +7,7 @@ is made again elsewhere from the same rows, and the step goes on.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import torch
@@ -51,7 +51,7 @@ class DataParallel:
         tasks: The cluster.
         model: The model; its weights are those that are trained.
         loss: The mean loss.
-        parts: Inputs and targets of each actor.
+        parts: Inputs and targets of each actor, read one after the other.
         seed: Seed of the dropout of the actors.
     """
 
@@ -60,7 +60,7 @@ class DataParallel:
         tasks: Tasks,
         model: nn.Module,
         loss: Loss,
-        parts: Sequence[tuple[FloatArray, IntArray]],
+        parts: Iterable[tuple[FloatArray, IntArray]],
         seed: int = 0,
     ) -> None:
         self._model, self._tasks = model, tasks
@@ -87,7 +87,7 @@ class DataParallel:
     def close(self) -> None:
         """End the actors."""
         for actor in self._actors:
-            self._tasks.ray.kill(actor)
+            self._tasks.end(actor)
         self._actors = []
 
 

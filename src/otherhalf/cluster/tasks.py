@@ -57,6 +57,7 @@ class Tasks:
         self.ray = connect(address, cpus)
         self._versions = own_versions()
         self._shared: dict[Hashable, Shared] = {}
+        self._made_of: list[tuple[Any, Any]] = []
 
     def share(self, key: Hashable, make: Callable[[], Any]) -> Shared:
         """Return the value with this key in the store; it is made and put there once."""
@@ -149,7 +150,14 @@ class Tasks:
         Where its machine dies, it is made again elsewhere.
         """
         content = self.ray.put(self.ray.cloudpickle.dumps(arguments))
-        return remote_holder(ATTEMPTS).remote(self._versions, self.ray.cloudpickle.dumps(kind), content)
+        actor = remote_holder(ATTEMPTS).remote(self._versions, self.ray.cloudpickle.dumps(kind), content)
+        self._made_of.append((actor, content))  # it cannot be made again once nobody here has a reference
+        return actor
+
+    def end(self, actor: Any) -> None:
+        """End an actor, and forget what it was made of."""
+        self.ray.kill(actor)
+        self._made_of = [each for each in self._made_of if each[0] is not actor]
 
     def ask(self, questions: Sequence[tuple[Any, str, tuple[Any, ...]]]) -> list[Any]:
         """Return what methods of actors return, all at the same time.

@@ -100,15 +100,8 @@ def fit_rows(
     """
     split = supervision.split
     judged = judged_rows(np.array(split.val), graph, supervision.seed)
-    val_codes = np.array(graph.y[judged])
-    val_labels = torch.from_numpy(val_codes)
-    quality = metric_named(supervision.metric).quality_of_logits
     weight = _as_tensor(supervision.class_weights)
-
-    def score() -> tuple[float, float]:
-        logits = logits_of(module, rows_of, judged)
-        return quality(logits.numpy(), val_codes), -float(F.cross_entropy(logits, val_labels, weight=weight))
-
+    score = judge_of(module, rows_of, judged, np.array(graph.y[judged]), supervision.metric, weight)
     batches = ShuffledBatches(len(split.train), batch_size(len(split.train)))
     loss = _loss(module, rows_of, graph, np.array(split.train), weight)
     return train(module, loss, batches, score, settings, stage=stage, monitor=supervision.monitor)
@@ -130,6 +123,24 @@ def fit_rows_epochs(
     return train(
         module, loss, batches, lambda: (0.0,), settings, stage=stage, monitor=monitor, keep_last=True
     )
+
+
+def judge_of(
+    module: nn.Module,
+    rows_of: RowsOf,
+    nodes: IntArray,
+    codes: IntArray,
+    metric: str,
+    weight: Tensor | None = None,
+) -> Callable[[], tuple[float, float]]:
+    """Return what gives the metric of these nodes, and the mean log likelihood of their class codes."""
+    labels, quality = torch.from_numpy(codes), metric_named(metric).quality_of_logits
+
+    def score() -> tuple[float, float]:
+        logits = logits_of(module, rows_of, nodes)
+        return quality(logits.numpy(), codes), -float(F.cross_entropy(logits, labels, weight=weight))
+
+    return score
 
 
 def logits_of(module: nn.Module, rows_of: RowsOf, nodes: IntArray) -> Tensor:
