@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from otherhalf.complement.basis import Basis
 from otherhalf.complement.choice import choose_kernels
 from otherhalf.complement.descriptions import Descriptions
-from otherhalf.complement.kernels import Kernel, Similarities, mixture_block, words_of
+from otherhalf.complement.kernels import LARGE, Kernel, Similarities, mixture_block, words_of
 from otherhalf.complement.missing_half import MissingHalf
 from otherhalf.complement.ridge import Ridge, centred, fit_landmark_blocks, fit_ridge
 from otherhalf.complement.search import block_rows, top_k
@@ -32,9 +32,6 @@ from otherhalf.training.supervised import Supervision
 
 TEMPERATURES = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 14.0, 20.0)
 """Factors of the scores; the likeliest on leave-one-out is chosen."""
-
-LARGE = 100_000
-"""Nodes from which landmarks are drawn from the candidates."""
 
 MOST_TAUGHT = 100_000
 """Most training nodes that the regression over landmarks learns from; with more, a sample."""

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from otherhalf.complement.descriptions import MAGNITUDE_WORDS, Descriptions, words_of_description
+from otherhalf.complement.kernel_loops import add_kernel
 from otherhalf.nn.magnitudes import Rows
 from otherhalf.nn.ops.dense import dense_product
 from otherhalf.nn.ops.sparse_rows import dense_rows
@@ -27,6 +28,9 @@ from otherhalf.system.arrays import FloatArray, IntArray
 
 TILE, TILE_COLUMNS = 1 << 18, 1024
 """Numbers of a tile (1 MB), and its most columns."""
+
+LARGE = 100_000
+"""Nodes of the fitted graph from which kernels are computed in one pass."""
 
 Others: TypeAlias = Tensor | sp.csr_matrix
 
@@ -82,6 +86,8 @@ class Similarities:
         total = torch.empty(len(nodes), len(self.columns)) if out is None else out
         if total.numel() == 0:
             return total
+        if self.descriptions.basis.num_known > LARGE:
+            return self._in_one_pass(nodes, total)
         own = {name: _tensor(self.descriptions.magnitude(name, nodes)) for name in MAGNITUDE_WORDS}
         difference = torch.empty(max(len(self.columns), min(total.numel(), TILE)))
         for index, kernel in enumerate(self.kernels):
@@ -98,6 +104,26 @@ class Similarities:
                     total[tile] += values
                 else:
                     total[tile] = values
+        return total
+
+    def _in_one_pass(self, nodes: IntArray, total: Tensor) -> Tensor:
+        own, others = (
+            tuple(self.descriptions.magnitude(name, each) for name in ("features", "neighbours"))
+            for each in (nodes, self.columns)
+        )
+        for index, kernel in enumerate(self.kernels):
+            rows = self.descriptions.rows(kernel.description, nodes)
+            factors = kernel.weight, kernel.sharpness, kernel.features, kernel.neighbours
+            for (part, columns), values in _tiles_of_cosines(rows, self._others[index], total.shape):
+                add_kernel(
+                    values.contiguous().numpy(),
+                    total[part].numpy(),
+                    columns.start,
+                    (own[0][part], own[1][part]),
+                    (others[0][columns], others[1][columns]),
+                    factors,
+                    first=not index,
+                )
         return total
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from otherhalf.complement.kernel_half import LARGE, MOST_TAUGHT
+from otherhalf.complement.kernel_half import MOST_TAUGHT
+from otherhalf.complement.kernels import LARGE
 from otherhalf.complement.settings import KernelSettings
 from otherhalf.estimators.by_rows import TREE_COUNT, TREE_ROWS, goes_over_rows, plain_over_rows
 from otherhalf.estimators.ensemble import count_finishers, count_trainings, starters
