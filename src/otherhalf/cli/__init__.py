@@ -12,7 +12,7 @@ libraries again and again while they are imported: a fifth of the time that take
 
 TURNS = "10000"
 """How often an idle thread looks for work before it sleeps. By default it looks for so long that it takes the
-core from other work: beside two busy processes, a fast fit of Cora took 47 s, and 21 s with this number. Where
+core from other work: beside two busy processes a fast fit of Cora took 47 s, and 21 s with this number. Where
 nothing else runs, it makes no difference."""
 
 
