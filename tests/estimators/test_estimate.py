@@ -9,7 +9,7 @@ import pytest
 from otherhalf import GOALClassifier, Split, load, split
 from otherhalf.data.synthetic import contextual_sbm
 from otherhalf.estimators.ensemble import FEW_FOLDS, LARGE, MANY_VAL
-from otherhalf.estimators.estimate import Estimate, in_words
+from otherhalf.estimators.estimate import DIVIDED, Estimate, in_words
 
 GRAPH = contextual_sbm(num_nodes=300, num_classes=3, num_features=6, seed=0)
 SPLIT = split(GRAPH)
@@ -46,6 +46,22 @@ def test_text():
     small = Estimate(3.0, 3.1, 700_000_000, 100, 200)
     assert str(small) == "About 3 seconds and 700 MB on one core (100 nodes, 200 edges)"
     assert small.to_dict()["memory"] == 700_000_000
+    large = Estimate(240.0, 240.0, 3_000_000_000, 1_000_000, 9_000_000, 984_000_000, threads=2)
+    assert str(large) == (
+        "About 4 minutes, 3.0 GB of memory and 984 MB of disk with 2 threads "
+        "(1,000,000 nodes, 9,000,000 edges)"
+    )
+
+
+def test_threads_shorten_what_they_divide(monkeypatch):
+    rows = {"training": "rows"}
+    monkeypatch.setattr("torch.get_num_threads", lambda: 1)
+    alone, small = (GOALClassifier(ensemble=each).estimate(GRAPH, SPLIT) for each in (rows, {}))
+    monkeypatch.setattr("torch.get_num_threads", lambda: 4)
+    shared = GOALClassifier(ensemble=rows).estimate(GRAPH, SPLIT)
+    assert (alone.threads, shared.threads) == (1, 4)
+    assert shared.seconds / alone.seconds == pytest.approx(1 - DIVIDED + DIVIDED / 4)
+    assert GOALClassifier().estimate(GRAPH, SPLIT) == small
 
 
 @pytest.mark.parametrize(
