@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from otherhalf.diagnosis.cosine_kernels import count_dense, count_sparse
+from otherhalf.diagnosis.cosine_kernels import CACHED, count_dense, count_sparse
 from otherhalf.diagnosis.similarity import row_norms
 from otherhalf.system.arrays import frozen
 
@@ -70,3 +70,23 @@ def test_random_rows_as_the_literal_matrix():
     np.testing.assert_array_equal(counted(x, pairs), literal(x, pairs))
     thin = sp.random(50, 33, density=0.3, random_state=1, format="csr", dtype=np.float32)
     np.testing.assert_array_equal(counted(thin, pairs), literal(thin, pairs))
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_rows_that_are_asked_for_before_their_turn_are_the_same(sparse):
+    """The pairs of some rows of features beyond the cache, against those rows alone: rows of 0 to 80 entries,
+    and the last one."""
+    rng = np.random.default_rng(0)
+    n, columns = (30_000, 100) if sparse else (20_000, 64)
+    x = rng.integers(-3, 4, size=(n, columns)).astype(np.float32)
+    if sparse:
+        x[:, 80:] = 0
+        x[rng.random((n, columns)) < rng.random((n, 1)) * 0.5] = 0
+        x[5] = 0
+    chosen = np.concatenate([np.arange(60), [n - 1]])
+    small = x[chosen]
+    large = sp.csr_matrix(x) if sparse else x
+    assert (large.nnz if sparse else large.size) > CACHED
+    for count in (1, 5, 3000):
+        pairs = rng.integers(len(chosen), size=(2, count))
+        np.testing.assert_array_equal(counted(large, chosen[pairs]), counted(small, pairs))

@@ -6,12 +6,20 @@ from numba import f4, f8, i8, u4, void
 
 from otherhalf.system.arrays import IntArray
 from otherhalf.system.compiled import compiled, read_only
+from otherhalf.system.prefetch import LINE, prefetch, prefetch_row
 
 Floats = npt.NDArray[np.float32]
 Unsigned = npt.NDArray[np.uint32]
 Values = npt.NDArray[np.float64]
 
 NODES = read_only(i8, layout="A")  # in any order: a part of the edges is not in that of their array
+
+CACHED = 1 << 20
+"""Feature values, 4 MB, from which rows are asked for before their turn …"""
+
+FAR, AHEAD = 16, 8
+"""… so many pairs before: first where a sparse row begins, then the row. A sparse pair takes a third of the
+time so, at the size of the arxiv graph."""
 
 ZERO, ONE, TWO = np.float32(0), np.uint32(1), np.uint32(2)
 
@@ -21,8 +29,12 @@ def count_dense(
     first: IntArray, second: IntArray, x: Floats, norm: Values, grid: int, counts: IntArray
 ) -> None:
     """Add the pairs of rows (first[p], second[p]) to ``counts``, by their cosines in steps of 1/grid."""
-    width = x.shape[1]
+    width, flat, ahead, final = x.shape[1], x.reshape(-1), x.size > CACHED, len(first) - 1
     for p in range(len(first)):
+        if ahead:
+            later = min(p + AHEAD, final)
+            prefetch_row(flat, first[later] * width, width)
+            prefetch_row(flat, second[later] * width, width)
         i, j = first[p], second[p]
         left, right = x[i], x[j]
         dot = ZERO
@@ -55,7 +67,18 @@ def count_sparse(
     """
     spread = np.zeros(columns, dtype=np.float32)
     now = np.int64(-1)
+    ahead, final = len(values) > CACHED, len(first) - 1
     for p in range(len(first)):
+        if ahead:
+            later = min(p + FAR, final)
+            prefetch(crow, first[later])
+            prefetch(crow, second[later])
+            later = min(p + AHEAD, final)
+            for node in (first[later], second[later]):
+                prefetch_row(
+                    col, np.int64(crow[node]), 2 * LINE
+                )  # the rest of a longer row follows by itself
+                prefetch_row(values, np.int64(crow[node]), 2 * LINE)
         i, j = first[p], second[p]
         if i != now:
             if now >= 0:

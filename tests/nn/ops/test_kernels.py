@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otherhalf.nn.ops import compiled, products
-from otherhalf.nn.ops.kernels import add_rows
+from otherhalf.nn.ops.kernels import CACHED, add_rows
 from otherhalf.nn.ops.products import product, to_torch
 
 
@@ -71,3 +71,29 @@ def test_the_product_may_be_taken_of_what_needs_a_gradient_and_of_columns():
     dense = torch.randn(64, 20, requires_grad=True)
     expected = torch.from_numpy(matrix.toarray()) @ dense.detach().t()
     torch.testing.assert_close(product(to_torch(matrix), dense.t()), expected)
+
+
+@pytest.mark.parametrize("entries", [0, 3, 7])
+def test_rows_that_are_asked_for_before_their_turn_are_the_same(entries):
+    """A matrix beyond the cache, of rows with ``entries`` entries: below and above a group of four, the last
+    ones near the end of the array."""
+    width, n = 40, CACHED // 40 + 1000
+    rng = np.random.default_rng(0)
+    few = sp.csr_matrix(
+        (
+            rng.random(200 * entries, dtype=np.float32),
+            rng.integers(n, size=200 * entries),
+            np.arange(201) * entries,
+        ),
+        shape=(200, n),
+    )
+    dense = torch.from_numpy(rng.random((n, width), dtype=np.float32))
+    assert dense.numel() > CACHED
+    used = few.indices
+    few_columns = sp.csr_matrix((few.data, np.arange(len(used)), few.indptr), shape=(200, max(1, len(used))))
+    few_rows = dense[torch.from_numpy(used.astype(np.int64))]
+    assert few_rows.numel() <= CACHED
+    found = product(to_torch(few), dense)
+    if entries:
+        assert torch.equal(found, product(to_torch(few_columns), few_rows))
+    torch.testing.assert_close(found, torch.from_numpy(few @ dense.numpy()))

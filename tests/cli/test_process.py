@@ -1,10 +1,12 @@
+"""What a command does to its process before and after the work."""
+
 import os
 import subprocess
 import sys
 
 import pytest
 
-from otherhalf.cli import wait_politely
+from otherhalf.cli.process import wait_politely
 
 SHOW_AT_THE_END = """
 import atexit, gc, sys
