@@ -24,3 +24,15 @@ def data_dir() -> Path:
     if not named or not (Path(named) / "cora.npz").is_file():
         pytest.skip("real data absent: set OTHERHALF_DATA")
     return Path(named).resolve()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With several test processes, a file's tests go to one of them: what a file prepares, it prepares once.
+
+    All tests with a Ray cluster go to the same process, which keeps one cluster; two would be one too many.
+    """
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    for item in items:
+        with_ray = hasattr(getattr(item, "module", None), "RAY")
+        item.add_marker(pytest.mark.xdist_group("ray" if with_ray else item.nodeid.split("::")[0]))

@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from otherhalf.system.threads import wait_politely
 from otherhalf.system.version import VERSION
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from otherhalf.estimators.on_graph import OnGraph as OnGraph
     from otherhalf.graph import Graph as Graph
     from otherhalf.graph import Split as Split
+
+wait_politely()  # before torch is imported
 
 __version__ = VERSION
 

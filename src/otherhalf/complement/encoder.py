@@ -12,6 +12,7 @@ from otherhalf.nn.models.registry import build, model_spec, resolve_options
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.profile import stage
+from otherhalf.system.threads import worthwhile_threads
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import seeded
 from otherhalf.training.supervised import Supervision, class_probabilities, supervised_training
@@ -78,7 +79,9 @@ class _Started:
         if kind == WITHOUT_NORM:
             kind, architecture = "gcn", replace(architecture, norm="none", residual=False)
         graph, options = prepared.graph, resolve_options(kind, settings.own_options)
-        with stage(f"encoder {self.name}"), seeded(supervision.seed):
+        self._nodes = graph.num_nodes
+        threads = worthwhile_threads(self._nodes)
+        with stage(f"encoder {self.name}"), threads, seeded(supervision.seed):
             module = build(kind, *graph.sizes, architecture, options).to(prepared.device)
             self._training = supervised_training(
                 module,
@@ -93,7 +96,8 @@ class _Started:
 
     def run(self, until: int | None = None) -> None:
         """Train until so many epochs are done, or to the end."""
-        with stage(f"encoder {self.name}"), torch.random.fork_rng():
+        threads = worthwhile_threads(self._nodes)
+        with stage(f"encoder {self.name}"), threads, torch.random.fork_rng():
             torch.set_rng_state(self._random)
             self._training.run(until)
             self._random = torch.get_rng_state()

@@ -20,6 +20,7 @@ from otherhalf.system.arrays import FloatArray
 from otherhalf.system.fields import one_of
 from otherhalf.system.need import Need, Part, Stage
 from otherhalf.system.seeds import generator
+from otherhalf.system.threads import worthwhile_threads
 from otherhalf.training.class_weights import ClassWeight, by_name
 from otherhalf.training.loop import TrainingSettings, seeded
 from otherhalf.training.sampled import check_fanout, fit_sampled, probabilities_in_blocks
@@ -149,7 +150,7 @@ class BaselineClassifier(NodeClassifier):
         self, prepared: PreparedGraph, settings: BaselineSettings, supervision: Supervision
     ) -> dict[str, Any]:
         started, graph = time.perf_counter(), prepared.graph
-        with seeded(self.seed):
+        with worthwhile_threads(graph.num_nodes), seeded(self.seed):
             module = build(self.kind, *graph.sizes, settings.architecture, settings.own_options)
             operators, training = model_spec(self.kind).operators, settings.training
             if settings.fanout:

@@ -24,6 +24,7 @@ from otherhalf.nn.models.registry import build, resolve_options
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray
 from otherhalf.system.profile import timed
+from otherhalf.system.threads import worthwhile_threads
 from otherhalf.system.typed import typed
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import seeded
@@ -183,7 +184,7 @@ def train_classifier(
 ) -> tuple[GOAL, History]:
     """Train a classifier over the given and the missing half."""
     graph, inputs = prepared.graph, arguments(prepared, half)
-    with seeded(supervision.seed):
+    with worthwhile_threads(graph.num_nodes), seeded(supervision.seed):
         module = build_goal(graph.sizes, settings).to(prepared.device)
         history = fit_supervised(module, inputs, graph, settings.training, supervision)
     return module, history

@@ -13,6 +13,7 @@ from torch import nn
 from otherhalf.graph import Graph, Split
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.seeds import SEEDS
+from otherhalf.system.threads import worthwhile_threads
 from otherhalf.training.checkpoint import History
 from otherhalf.training.loop import TrainingSettings, seeded
 from otherhalf.training.supervised import (
@@ -77,7 +78,7 @@ def train_replicas(
         held_out = np.zeros(len(split.train), bool) if plan.folds is None else plan.folds == index
         part = replace(supervision, split=Split(split.train[~held_out], split.val, split.test))
         shown = _hiding(arguments, split.train[held_out])
-        with seeded(seed_of(supervision.seed, index)):
+        with worthwhile_threads(graph.num_nodes), seeded(seed_of(supervision.seed, index)):
             module = build()
             histories.append(fit_supervised(module, shown, graph, training, part, f"{stage}-{index}"))
         modules.append(module)
@@ -112,7 +113,7 @@ def train_again(
     modules = []
     for index, history in enumerate(histories):
         settings = replace(training, epochs=max(1, history.best_epoch + 1))
-        with seeded(seed_of(supervision.seed, index)):
+        with worthwhile_threads(graph.num_nodes), seeded(seed_of(supervision.seed, index)):
             module = build()
             fit_epochs(
                 module,
