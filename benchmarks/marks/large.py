@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 
@@ -128,14 +127,13 @@ def new_nodes(setting: Setting, nodes: int) -> dict[str, float]:
     kept = (grown.edges < nodes).all(axis=0)
     graph = Graph(grown.edges[:, kept], grown.x[:nodes], grown.y[:nodes], classes=grown.classes)
     model = GOALClassifier(epochs=2, ensemble={"training": "rows"}).fit(graph, split(graph, seed=0))
-    clock = time.process_time if setting.threads == 1 else time.perf_counter
-    seconds = {}
-    for name, asked in (("few", np.arange(nodes, nodes + NEW)), ("all", None)):
-        model._cache = None
-        started = clock()
+
+    def predict(asked: np.ndarray | None) -> None:
+        model._cache = None  # nothing of the prediction before is kept
         model.predict_proba(grown, nodes=asked)
-        seconds[name] = clock() - started
-    return seconds
+
+    cases = {"few": partial(predict, np.arange(nodes, nodes + NEW)), "all": partial(predict, None)}
+    return alternate(cases, setting)
 
 
 def epochs_measure(nodes: int, *, quick: bool) -> Measure:
