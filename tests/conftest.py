@@ -4,12 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # Examples are the same in every run, so that a test that passed passes again; HYPOTHESIS_PROFILE=search draws
-# new ones, which is how defects are found.
-settings.register_profile("same", derandomize=True)
-settings.register_profile("search")
+# new ones, which is how defects are found. How long an example takes is the machine's affair, not the test's.
+IN_ANY_TIME = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("same", IN_ANY_TIME, derandomize=True)
+settings.register_profile("search", IN_ANY_TIME)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 # One thread, here and in the processes that tests start: the graphs are small, and several threads would only
