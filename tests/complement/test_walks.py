@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otherhalf.complement import walks as module
-from otherhalf.complement.walks import ENDS, RESTART, STEPS, walk_rows
+from otherhalf.complement.walks import CACHED, ENDS, RESTART, STEPS, walk_rows
 from otherhalf.nn.ops import compiled
 from otherhalf.nn.ops.sparse import with_loops
 
@@ -244,3 +244,14 @@ def test_rows_of_one_kind_are_those_of_all_kinds(names):
     assert list(some) == names
     for name in names:
         np.testing.assert_array_equal(some[name].toarray(), every[name].toarray())
+
+
+def test_a_matrix_beyond_the_cache_changes_nothing():
+    """The walks of a small graph stay the same to the bit beside another one that they never reach."""
+    small, ends = random_graph(0, 90, 0.08), np.random.default_rng(1).integers(60_000, size=(2, CACHED // 2))
+    other = sp.csr_matrix((np.ones(ends.shape[1], np.float32), (ends[0], ends[1])), shape=(60_000, 60_000))
+    other = ((other + other.T) > 0).astype(np.float32)
+    both = sp.csr_matrix(sp.block_diag([small, other], format="csr"))
+    assert small.nnz <= CACHED < both.nnz
+    found = walk_rows(both, kept=30, only=np.arange(90))
+    assert_same({name: rows[:, :90] for name, rows in found.items()}, walk_rows(small, kept=30))

@@ -9,10 +9,12 @@ from collections.abc import Callable, Collection
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from numba.extending import register_jitable
 
 from otherhalf.nn.ops.compiled import Int32s, compiled, over_rows
 from otherhalf.nn.ops.sparse import with_loops
 from otherhalf.system.arrays import IntArray
+from otherhalf.system.prefetch import LINE, prefetch, prefetch_row
 
 Floats = npt.NDArray[np.float32]
 
@@ -147,6 +149,25 @@ def _keep_largest(here: Floats, reached: Int32s, size: int, now: Int32s, weight:
     return count
 
 
+CACHED = 1 << 20
+"""Entries of a matrix, 8 MB, from which its rows are asked for before their turn: with a million nodes a walk
+takes two thirds to four fifths of the time."""
+
+
+@register_jitable
+def _ask_ahead(
+    crow: Int32s, col: Int32s, entries: Floats, here: Floats, now: Int32s, position: int, final: int
+) -> None:
+    """Ask for what the next nodes of a step read: where rows begin, the rows, and the sums they add to."""
+    prefetch(crow, now[min(position + 6, final)])
+    start = np.int64(crow[now[min(position + 3, final)]])
+    prefetch_row(col, start, 2 * LINE)
+    prefetch_row(entries, start, 2 * LINE)
+    follows = now[min(position + 1, final)]
+    for entry in range(crow[follows], crow[follows + 1]):
+        prefetch(here, col[entry])
+
+
 @compiled(
     "void(i8[::1], i4[::1], i4[::1], f4[::1], i4[::1], i8[::1], i8, i4[:, :, ::1], f4[:, :, ::1], i8, i8)"
 )
@@ -164,7 +185,7 @@ def _walk(
     last: int,
 ) -> None:
     """Fill the rows ``first`` … ``last`` − 1 of the matrices; ``place`` says which each kind is, or −1."""
-    n, kept = len(crow) - 1, columns.shape[2]
+    n, kept, ahead = len(crow) - 1, columns.shape[2], len(col) > CACHED
     here, total = np.zeros(n, np.float32), np.zeros(n, np.float32)
     reached, visited = np.empty(n, np.int32), np.empty(n, np.int32)
     now, weight = np.empty(kept, np.int32), np.empty(kept, np.float32)
@@ -178,6 +199,8 @@ def _walk(
             share *= np.float32(1.0 - RESTART)
             size = 0
             for position in range(count):
+                if ahead:
+                    _ask_ahead(crow, col, entries, here, now, position, count - 1)
                 node, w = now[position], weight[position]
                 for entry in range(crow[node], crow[node + 1]):
                     other, part = col[entry], w * entries[entry]
