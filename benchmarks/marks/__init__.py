@@ -17,6 +17,7 @@ FILES = (
     "cluster",
     "costs",
     "large",
+    "rows_accuracy",
     "whole",
 )
 """Files of this folder, in the order of the table. Each has a tuple ``MEASURES``."""
