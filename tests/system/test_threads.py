@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 import torch
 
-from otherhalf.system.threads import SMALL, worthwhile_threads
+from otherhalf.system.threads import SMALL, threads_asked_for, worthwhile_threads
 
 NAMES = "GOMP_SPINCOUNT", "OMP_WAIT_POLICY"
 
@@ -33,8 +33,11 @@ def test_a_small_graph_is_trained_with_one_thread_and_leaves_the_number_as_it_wa
     try:
         with suppress(ValueError), worthwhile_threads(nodes):
             assert torch.get_num_threads() == expected
+            assert threads_asked_for() == 2
+            with worthwhile_threads(SMALL):
+                assert threads_asked_for() == 2
             raise ValueError
-        assert torch.get_num_threads() == 2
+        assert torch.get_num_threads() == threads_asked_for() == 2
     finally:
         torch.set_num_threads(before)
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 TURNS = "1000"
 """How often an idle thread looks for work before it sleeps. By default it looks for so long that it takes the
@@ -23,14 +24,26 @@ def wait_politely() -> None:
         os.environ.setdefault("GOMP_SPINCOUNT", TURNS)
 
 
+_asked_for: ContextVar[int | None] = ContextVar("asked_for", default=None)
+
+
+def threads_asked_for() -> int:
+    """Return torch's number of threads, outside of :func:`worthwhile_threads`: what a fit is started with."""
+    import torch  # this module is loaded with the package, long before
+
+    return _asked_for.get() or torch.get_num_threads()
+
+
 @contextmanager
 def worthwhile_threads(nodes: int) -> Iterator[None]:
     """Train inside with the threads that torch has, or with one if the graph is small (:data:`SMALL`)."""
-    import torch  # this module is loaded with the package, long before
+    import torch
 
     before = torch.get_num_threads()
+    token = _asked_for.set(threads_asked_for())
     torch.set_num_threads(1 if nodes < SMALL else before)
     try:
         yield
     finally:
         torch.set_num_threads(before)
+        _asked_for.reset(token)

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from otherhalf.errors import InputError
 from otherhalf.system.atomic import atomic_write
 from otherhalf.system.own_files import read_own_file, reason_of
+from otherhalf.system.threads import threads_asked_for
 from otherhalf.training.adam import Adam
 
 FIX = "delete it and start without --resume"
@@ -72,7 +73,7 @@ class Checkpoint:
         tensors = {key: value.detach().cpu().contiguous().clone() for key, value in tensors.items()}
         metadata = {
             "owner": self.owner,
-            "threads": str(torch.get_num_threads()),
+            "threads": str(threads_asked_for()),
             "history": json.dumps(vars(history)),
         }
         metadata["checksum"] = _checksum(metadata, tensors)
@@ -124,7 +125,7 @@ class Checkpoint:
 
 def check_threads(threads: Any, place: str) -> None:
     """Raise InputError if a run was begun with another number of threads than this process has."""
-    present = torch.get_num_threads()
+    present = threads_asked_for()
     if str(threads) != str(present):
         raise InputError(
             f"{place} is of a fit with {threads} thread(s), and {present} would end in other digits: "
