@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otherhalf.nn.ops import compiled, products
-from otherhalf.nn.ops.kernels import CACHED, add_rows
+from otherhalf.nn.ops.kernels import BLOCK, CACHED, add_rows
 from otherhalf.nn.ops.products import product, to_torch
 
 
@@ -73,11 +73,12 @@ def test_the_product_may_be_taken_of_what_needs_a_gradient_and_of_columns():
     torch.testing.assert_close(product(to_torch(matrix), dense.t()), expected)
 
 
+@pytest.mark.parametrize("width", [40, BLOCK, 2 * BLOCK])
 @pytest.mark.parametrize("entries", [0, 3, 7])
-def test_rows_that_are_asked_for_before_their_turn_are_the_same(entries):
+def test_rows_that_are_asked_for_before_their_turn_are_the_same(entries, width):
     """A matrix beyond the cache, of rows with ``entries`` entries: below and above a group of four, the last
     ones near the end of the array."""
-    width, n = 40, CACHED // 40 + 1000
+    n = CACHED // width + 1000
     rng = np.random.default_rng(0)
     few = sp.csr_matrix(
         (
@@ -97,3 +98,19 @@ def test_rows_that_are_asked_for_before_their_turn_are_the_same(entries):
     if entries:
         assert torch.equal(found, product(to_torch(few_columns), few_rows))
     torch.testing.assert_close(found, torch.from_numpy(few @ dense.numpy()))
+
+
+@pytest.mark.parametrize("width", [BLOCK, 2 * BLOCK, 4 * BLOCK])
+def test_sums_in_registers_have_the_bits_of_sums_in_memory(width):
+    """The same columns with one more beside them, which no block of columns fits. Rows of 0 to 40 entries."""
+    matrix = sp.random(90, 70, 0.3, format="csr", dtype=np.float32, random_state=0)
+    matrix = sp.vstack([matrix, sp.csr_matrix((1, 70), dtype=np.float32), matrix[:5]], format="csr")
+    dense, start = torch.randn(70, width), torch.randn(96, width)
+    wider = torch.cat([dense, torch.ones(70, 1)], dim=1)
+    assert torch.equal(product(to_torch(matrix), dense), product(to_torch(matrix), wider)[:, :width])
+    added, beside = start.clone(), torch.cat([start, torch.ones(96, 1)], dim=1)
+    add_rows(*arrays(matrix), dense.numpy(), added.numpy(), False, 3, 94)
+    add_rows(*arrays(matrix), wider.numpy(), beside.numpy(), False, 3, 94)
+    assert torch.equal(added, beside[:, :width].contiguous())
+    assert torch.equal(added[:3], start[:3])
+    assert torch.equal(added[94:], start[94:])
