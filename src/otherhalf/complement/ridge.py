@@ -106,18 +106,21 @@ def fit_landmark_blocks(
     scaled = targets if root is None else root * targets
     factor, _ = _factor(among, LANDMARK_RIDGE)
     m, parts = len(among), [slice(top, top + BLOCK_NODES) for top in range(0, len(targets), BLOCK_NODES)]
-    gram, moment, phis = among.new_zeros(m, m), targets.new_zeros(m, targets.shape[1]), []
+    gram, moment = among.new_zeros(m, m), targets.new_zeros(m, targets.shape[1])
+    # In one piece: matrices that stay, made between others that do not, would leave gaps nobody can use.
+    phis = among.new_empty(len(targets), m)
     for part in parts:
         rows = to_landmarks(part)
         rows = rows if root is None else root[part] * rows
-        phi = torch.linalg.solve_triangular(factor, rows.T, upper=False)  # [m, b]
+        phi = phis[part].T  # [m, b]
+        torch.linalg.solve_triangular(factor, rows.T, upper=False, out=phi)
         _add_lower_square(gram, phi)
         moment += phi @ scaled[part]
-        phis.append(phi)
     inner, _ = _factor(gram, ridge)
     weight = torch.cholesky_solve(moment, inner)
     left_out, own = torch.empty_like(scaled), torch.empty_like(scaled)
-    for part, phi in zip(parts, phis, strict=True):
+    for part in parts:
+        phi = phis[part].T
         leverage = torch.linalg.solve_triangular(inner, phi, upper=False).square_().sum(dim=0)
         scores = phi.T @ weight
         share = (leverage / (1 - leverage).clamp_min(1e-6))[:, None]
