@@ -1,6 +1,7 @@
 """Fixtures shared by all tests."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 # One thread, here and in the processes that tests start: the graphs are small, and several threads would only
 # wait for each other where the machine has other work. Set before anything imports torch.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.fixture(autouse=True)
+def same_numbers() -> None:
+    """Let what a test draws without a seed not depend on the tests before it: they differ between processes."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
 
 
 @pytest.fixture(scope="session")

@@ -98,7 +98,8 @@ def test_two_threads_give_the_same_matrices_as_one(monkeypatch):
     one, two = results
     assert torch.equal(one[0], two[0])
     assert torch.equal(one[1], two[1])
-    assert one[2] == pytest.approx(two[2], rel=1e-5)  # sums in another order
+    # Sums in another order: their rounding is that of their terms, not of what is left of them.
+    assert one[2] == pytest.approx(two[2], rel=1e-5, abs=1e-3)
 
 
 def test_inputs_stay_as_they_were():
