@@ -21,7 +21,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 @pytest.fixture(autouse=True)
 def same_numbers() -> None:
-    """Let what a test draws without a seed not depend on the tests before it: they differ between processes."""
+    """Let what a test draws without a seed not depend on the tests before it, in whatever process."""
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(0)
 
