@@ -75,10 +75,9 @@ def count_sparse(
             prefetch(crow, second[later])
             later = min(p + AHEAD, final)
             for node in (first[later], second[later]):
-                prefetch_row(
-                    col, np.int64(crow[node]), 2 * LINE
-                )  # the rest of a longer row follows by itself
-                prefetch_row(values, np.int64(crow[node]), 2 * LINE)
+                start = np.int64(crow[node])  # the rest of a longer row follows by itself
+                prefetch_row(col, start, 2 * LINE)
+                prefetch_row(values, start, 2 * LINE)
         i, j = first[p], second[p]
         if i != now:
             if now >= 0:

@@ -7,12 +7,12 @@ from contextvars import ContextVar
 
 TURNS = "1000"
 """How often an idle thread looks for work before it sleeps. By default it looks for so long that it takes the
-core from other work: beside one busy process the default fit of Cora took 142 s with two threads."""
+core from other work: beside a busy process the default fit of Cora took 142 s with two threads, and 62 s so."""
 
 SMALL = 4000
 """Nodes of a graph that is trained with one thread. An epoch of Cora or Chameleon takes as long with one as
 with two; beside other work, two wait for each other. With the 7,600 nodes of Actor two threads save a sixth,
-with the 7,650 of Photo and its many edges a third. The fit of Cora beside a busy process takes 52 s so."""
+with the 7,650 of Photo and its many edges a third."""
 
 
 def wait_politely() -> None:
