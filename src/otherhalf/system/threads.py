@@ -7,7 +7,7 @@ from contextvars import ContextVar
 
 TURNS = "1000"
 """How often an idle thread looks for work before it sleeps. By default it looks for so long that it takes the
-core from other work: beside a busy process the default fit of Cora took 142 s with two threads, and 62 s so."""
+core from other work: beside other work the default fit of Cora took 142 s with two threads, and 62 s so."""
 
 SMALL = 4000
 """Nodes of a graph that is trained with one thread. An epoch of Cora or Chameleon takes as long with one as
