@@ -12,7 +12,7 @@ from otherhalf.estimators.members.fitting import fit_members, members_fitted_by,
 pytestmark = RAY
 
 
-def test_a_fit_on_a_cluster_is_the_fit_on_one_machine():
+def test_a_fit_on_a_cluster_is_the_fit_on_one_machine(monkeypatch):
     graph = oh.load("csbm:nodes=120,classes=2,features=8,seed=0")
     split = oh.split(graph, seed=0)
     settings = {"seed": 0, "epochs": 8, "patience": 8}
@@ -22,15 +22,18 @@ def test_a_fit_on_a_cluster_is_the_fit_on_one_machine():
     with three_nodes() as nodes:
         runner = MembersOnRay(nodes.address)
 
-        def and_kill(view, fits):
-            fitted = runner(view, fits)
-            yield next(fitted)
-            if len(nodes.cluster.worker_nodes) == 2:
-                nodes.kill_one()
-            yield from fitted
+        usual = runner._tasks.map
 
-        with members_fitted_by(and_kill):
+        def and_kill(*arguments, **options):
+            ended = usual(*arguments, **options)
+            yield next(ended)
+            nodes.kill_one()
+            yield from ended
+
+        with monkeypatch.context() as patch, members_fitted_by(runner):
+            patch.setattr(runner._tasks, "map", and_kill)
             model = oh.GOALClassifier(**settings).fit(graph, split)
+        nodes.ensure(3)
         with members_fitted_by(runner):
             model_over_rows = oh.GOALClassifier(**over_rows).fit(graph, split)
     assert np.array_equal(model_over_rows.predict_proba(graph), alone_over_rows.predict_proba(graph))
@@ -42,8 +45,8 @@ def test_who_fits_no_members():
     with members_on(None):
         assert fit_members() is one_after_the_other
     with (
-        pytest.raises(InputError, match="processes fits no members: give ray"),
-        members_on("processes"),
+        pytest.raises(InputError, match="threads fits no members: give processes, ray"),
+        members_on("threads"),
     ):
         pass
 

@@ -2,14 +2,9 @@
 
 import numpy as np
 import pytest
-from tests.estimators.members.conftest import GRAPH as SMALL_GRAPH
-from tests.estimators.members.conftest import PARTS, view_of
 
-from otherhalf import GOALClassifier, Split, split
+from otherhalf import GOALClassifier, split
 from otherhalf.data.synthetic import contextual_sbm
-from otherhalf.estimators.ensemble import FEW_FOLDS, LARGE, MANY_VAL, SMALL, plan_of
-from otherhalf.estimators.settings import EnsembleSettings
-from otherhalf.training.supervised import Supervision
 
 GRAPH = contextual_sbm(num_nodes=150, num_classes=3, num_features=6, homophily=0.1, signal=2.0, seed=2)
 SPLIT = split(GRAPH, seed=0)
@@ -81,21 +76,6 @@ def test_an_unknown_member_setting_gets_one_sentence():
         quick(forest=True).fit(GRAPH, SPLIT)
     with pytest.raises(InputError, match="half must be one of found, random, none"):
         quick(half="bought").fit(GRAPH, SPLIT)
-
-
-def test_folds_on_small_graphs_fewer_on_larger_ones_none_on_large_ones_with_many_validation_nodes():
-    settings, view = EnsembleSettings(), view_of(SMALL_GRAPH, PARTS, half=False)
-    plan = plan_of(view, settings, Supervision(PARTS))
-    assert plan.count == 5
-    assert set(plan.folds) == {0, 1, 2, 3, 4}
-    assert plan_of(view, EnsembleSettings(folds=1), Supervision(PARTS)).folds is None
-    few = Split(np.arange(100), np.arange(100, 200), np.arange(200, 300))
-    many = Split(np.arange(100), np.arange(100, 100 + MANY_VAL), np.arange(0))
-    for nodes, with_few, with_many in ((SMALL, FEW_FOLDS, FEW_FOLDS), (LARGE, FEW_FOLDS, 1)):
-        graph = contextual_sbm(num_nodes=nodes + 1, num_classes=2, num_features=2, average_degree=2, seed=0)
-        for parts, count in ((few, with_few), (many, with_many)):
-            view = view_of(graph, parts, half=False)
-            assert plan_of(view, settings, Supervision(parts)).count == count
 
 
 def test_a_model_with_a_random_half_can_be_loaded(tmp_path):

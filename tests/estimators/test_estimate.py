@@ -8,8 +8,8 @@ import pytest
 
 from otherhalf import GOALClassifier, Split, load, split
 from otherhalf.data.synthetic import contextual_sbm
-from otherhalf.estimators.ensemble import FEW_FOLDS, LARGE, MANY_VAL
 from otherhalf.estimators.estimate import DIVIDED, Estimate, in_words
+from otherhalf.estimators.whole_graph import FEW_FOLDS, LARGE, MANY_VAL
 
 GRAPH = contextual_sbm(num_nodes=300, num_classes=3, num_features=6, seed=0)
 SPLIT = split(GRAPH)

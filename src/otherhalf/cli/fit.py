@@ -87,8 +87,8 @@ def fit(
     executor: Annotated[
         str | None,
         typer.Option(
-            help="Where the members of the ensemble are fitted, several at a time: ray, or ray://HOST:PORT "
-            "for a cluster; default: here, one after the other."
+            help="What fits the members of the ensemble, several at a time: processes of this machine, ray, "
+            "or ray://HOST:PORT for a cluster. Default: processes where that is faster."
         ),
     ] = None,
     device: Device = "cpu",
@@ -101,7 +101,7 @@ def fit(
     with profiled() as recorded:
         with stage("imports"):
             from otherhalf.data.splits import split as make_split
-            from otherhalf.estimators.distributed import members_on
+            from otherhalf.estimators.distributed import members_on, processes_for
             from otherhalf.estimators.goal import GOALClassifier
             from otherhalf.estimators.run_folder import fit_into
             from otherhalf.report.content import complete_content, content_writer
@@ -127,8 +127,9 @@ def fit(
         if not resume and estimate.is_long and not fast:
             quick = GOALClassifier(preset, seed=seed, fast=True).estimate(graph, parts)
             say(f"With --fast it would be {quick.duration}, with fewer and simpler models.")
+        processes = processes_for(executor, estimate)
         shown = progress(quiet=as_json, estimate=None if resume else estimate)
-        with members_on(executor), shown as on_step:
+        with members_on(executor, processes), shown as on_step:
             simple = not (no_simple or fast or model.resolved_settings().method == "embedding")
             result = fit_into(
                 model,

@@ -1,4 +1,4 @@
-"""The members of a fit as tasks of a Ray, at the same time."""
+"""Where the members of a fit are fitted: as tasks of a Ray, or on this machine."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from typing import Any
 from otherhalf.cluster.address import Address
 from otherhalf.cluster.tasks import Tasks
 from otherhalf.errors import InputError
+from otherhalf.estimators.estimate import Estimate
+from otherhalf.estimators.in_processes import MembersInProcesses, worthwhile_processes
 from otherhalf.estimators.members.base import Fitted
-from otherhalf.estimators.members.fitting import FitMember, members_fitted_by
+from otherhalf.estimators.members.fitting import FitMember, in_parts, members_fitted_by
 from otherhalf.estimators.members.view import GraphView
+from otherhalf.system.threads import SMALL
+from otherhalf.training.loop import SILENT, Monitor
 
 
 class MembersOnRay:
     """Fits members (:data:`~otherhalf.estimators.members.fitting.FitMembers`) as tasks.
 
-    The graph goes to the store of shared objects once for several members. Each task has as many threads as
-    this process: sums in another order would end in other digits.
+    The graph goes to the store of shared objects once for several members, and each training is a task. Each
+    task has as many threads as this process: sums in another order would end in other digits.
 
     Args:
         address: Where the Ray is.
@@ -35,17 +39,22 @@ class MembersOnRay:
 
         name, threads = token_hex(8), torch.get_num_threads()
         shared = self._tasks.share(name, lambda: view)
+        parts, join = in_parts(fits)
 
         def arguments(number: int) -> tuple[Any, ...]:
-            return shared, fits[number], threads
+            return shared, parts[number], threads
 
         ended: dict[int, Fitted] = {}
         try:
-            for number, fitted in self._tasks.map(fit_one, range(len(fits)), arguments, threads=threads):
+            for number, fitted in self._tasks.map(fit_one, range(len(parts)), arguments, threads=threads):
                 ended[number] = fitted
         finally:
             self._tasks.forget(lambda key: key == name)
-        yield from (ended[number] for number in range(len(fits)))
+        yield from join([ended[number] for number in range(len(parts))])
+
+    def monitor(self, own: Monitor) -> Monitor:
+        """Return a monitor that keeps nothing: other machines see neither the folder nor the screen."""
+        return SILENT
 
 
 def fit_one(view: GraphView, fit: FitMember, threads: int) -> Fitted:
@@ -56,13 +65,33 @@ def fit_one(view: GraphView, fit: FitMember, threads: int) -> Fitted:
     return fit(view)
 
 
-@contextmanager
-def members_on(executor: str | None) -> Iterator[None]:
-    """Let the members of the fits in the block be fitted on ``ray`` or ``ray://HOST:PORT``; None: here."""
+def processes_for(executor: str | None, estimate: Estimate) -> int:
+    """Return how many processes of this machine fit members; where they are asked for, one for each core."""
+    import torch
+
+    threads = torch.get_num_threads()
     if executor is None:
-        yield
-        return
-    if executor != "ray" and not executor.startswith("ray://"):
-        raise InputError(f"--executor {executor} fits no members: give ray, ray://auto or ray://HOST:PORT")
-    with members_fitted_by(MembersOnRay(Address.parse(executor))):
+        return worthwhile_processes(estimate, threads)
+    return max(1, (os.cpu_count() or 1) // (1 if estimate.nodes < SMALL else threads))
+
+
+@contextmanager
+def members_on(executor: str | None, processes: int = 1) -> Iterator[None]:
+    """Let the members of the fits in the block be fitted at the same time.
+
+    Args:
+        executor: ``ray``, ``ray://auto`` or ``ray://HOST:PORT``; None or ``processes``: this machine.
+        processes: Number of processes on this machine; 1: in this process, one after the other.
+    """
+    if executor not in (None, "processes", "ray") and not str(executor).startswith("ray://"):
+        raise InputError(
+            f"--executor {executor} fits no members: give processes, ray, ray://auto or ray://HOST:PORT"
+        )
+    if executor is not None and executor != "processes":
+        with members_fitted_by(MembersOnRay(Address.parse(executor))):
+            yield
+    elif processes > 1:
+        with MembersInProcesses(processes) as others, members_fitted_by(others):
+            yield
+    else:
         yield

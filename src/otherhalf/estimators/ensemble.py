@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -20,44 +17,21 @@ from otherhalf.complement.kernel_half import (
 from otherhalf.complement.missing_half import MissingHalf
 from otherhalf.estimators.by_rows import fit_row_members, goes_over_rows
 from otherhalf.estimators.members.base import Fitted, Member
-from otherhalf.estimators.members.boosted import fit_boosted, worth_boosting
-from otherhalf.estimators.members.complemented import ComplementedMember, fit_complemented
-from otherhalf.estimators.members.fitting import FitMember, fit_members, one_after_the_other
-from otherhalf.estimators.members.plain import (
-    CANDIDATES,
-    Candidate,
-    fit_finisher,
-    race,
-    validation_quality,
-)
-from otherhalf.estimators.members.propagation import fit_propagation
-from otherhalf.estimators.members.replicas import Plan
+from otherhalf.estimators.members.complemented import ComplementedMember
+from otherhalf.estimators.members.fitting import fit_members
 from otherhalf.estimators.members.row_features import RowFeatures
-from otherhalf.estimators.members.spread import fit_spread
-from otherhalf.estimators.members.trees import fit_trees
 from otherhalf.estimators.members.view import GraphView, TrainingLabels
 from otherhalf.estimators.mixture import Mixture, fit_mixture
-from otherhalf.estimators.settings import EnsembleSettings, Settings
+from otherhalf.estimators.settings import Settings
+from otherhalf.estimators.whole_graph import fit_whole_members
 from otherhalf.nn.magnitudes import MagnitudeScaling
 from otherhalf.nn.prepared import PreparedGraph
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.process import give_back_freed_memory
 from otherhalf.training.checkpoint import History
 from otherhalf.training.class_weights import node_weights
-from otherhalf.training.folds import stratified_folds
-from otherhalf.training.loop import SILENT
 from otherhalf.training.metrics import metric_named
 from otherhalf.training.supervised import Supervision
-
-SMALL, LARGE = 5_500, 25_000
-"""Most nodes of a graph on which a member is trained for each fold of the training nodes, and of one on which
-it is trained :data:`FEW_FOLDS` times. On a larger one it is trained once, and validation nodes judge it
-alone, if there are :data:`MANY_VAL` of them."""
-
-FEW_FOLDS = 3
-MANY_VAL = 2_000
-FEW_PLAIN = 2
-"""Most plain models that finish the race on a graph that is not small."""
 
 
 @dataclass(frozen=True)
@@ -161,9 +135,8 @@ def fit_ensemble(
         row_features=row_features,
     )
     prepared.derived["view"] = view
-    members = fit_row_members if by_rows else _fit_members
-    # Who shows the progress cannot follow what others fit.
-    told = supervision if fit_members() is one_after_the_other else replace(supervision, monitor=SILENT)
+    members = fit_row_members if by_rows else fit_whole_members
+    told = replace(supervision, monitor=fit_members().monitor(supervision.monitor))
     fitted = {each.member.name: each for each in members(view, settings, told)}
     mixture = _mixture(fitted, graph.y, supervision)
     ensemble = Ensemble(
@@ -234,59 +207,6 @@ def _missing_half(
         train = np.array(supervision.split.train)
         return None, random_half(graph.num_nodes, train, settings.kernel.k, supervision.seed, kind)
     return learn_kernel_half(graph, prepared.scaling, kind, settings.kernel, supervision)
-
-
-def _fit_members(view: GraphView, settings: Settings, supervision: Supervision) -> Iterator[Fitted]:
-    """Fit the members; plain models come last, those that win the race."""
-    chosen, fit = settings.ensemble, fit_members()
-    plan = plan_of(view, chosen, supervision)
-    folds = stratified_folds(view.labels.codes, max(2, chosen.folds), supervision.seed)
-    best = -np.inf
-    trained: dict[str, Any] = {"supervision": supervision, "plan": plan}
-    others: tuple[tuple[bool, FitMember], ...] = (
-        (view.found is not None and view.found.scores is not None, fit_spread),
-        (chosen.propagation, partial(fit_propagation, supervision=supervision, folds=folds)),
-        (chosen.trees, partial(fit_trees, supervision=supervision)),
-        (chosen.trees and worth_boosting(view), partial(fit_boosted, **trained)),
-        (chosen.classifier, partial(fit_complemented, settings=settings.goal, **trained)),
-    )
-    for fitted in fit(view, [each for wanted, each in others if wanted]):
-        best = max(best, validation_quality(fitted.probabilities, view, supervision))
-        yield fitted
-    most = count_finishers(view.graph.num_nodes, chosen)
-    finishers = race(view, supervision, starters(settings), most, best)
-    yield from fit(view, [partial(fit_finisher, candidate=each, **trained) for each in finishers])
-
-
-def starters(settings: Settings) -> list[Candidate]:
-    """Return the plain models that start in the race."""
-    chosen, longest = settings.ensemble, settings.goal.training.epochs
-    return [
-        each.at_most(longest)
-        for each in CANDIDATES
-        if (not chosen.candidates or each.name in chosen.candidates)
-        and (chosen.messages or not each.architecture.reads_labels)
-    ]
-
-
-def count_finishers(nodes: int, settings: EnsembleSettings) -> int:
-    """Return how many plain models finish the race at most, on a graph of this size."""
-    return settings.plain if nodes <= SMALL else min(FEW_PLAIN, settings.plain)
-
-
-def count_trainings(nodes: int, num_train: int, num_val: int, settings: EnsembleSettings) -> int:
-    """Return how often the members are trained on a graph of this size."""
-    if nodes > LARGE and num_val >= MANY_VAL:
-        return 1
-    count = settings.folds if nodes <= SMALL else min(FEW_FOLDS, settings.folds)
-    return min(count, num_train)
-
-
-def plan_of(view: GraphView, settings: EnsembleSettings, supervision: Supervision) -> Plan:
-    """Return how often the members of a graph are trained, and on which nodes."""
-    codes, num_val = view.labels.codes, len(supervision.split.val)
-    count = count_trainings(view.graph.num_nodes, len(codes), num_val, settings)
-    return Plan(1) if count == 1 else Plan(count, stratified_folds(codes, count, supervision.seed))
 
 
 def _mixture(fitted: dict[str, Fitted], y: IntArray, supervision: Supervision) -> Mixture:

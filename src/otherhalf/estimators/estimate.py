@@ -12,12 +12,12 @@ from otherhalf.complement.kernel_half import MOST_TAUGHT
 from otherhalf.complement.kernels import LARGE
 from otherhalf.complement.settings import KernelSettings
 from otherhalf.estimators.by_rows import TREE_COUNT, TREE_ROWS, goes_over_rows, plain_over_rows
-from otherhalf.estimators.ensemble import count_finishers, count_trainings, starters
 from otherhalf.estimators.members.boosted import MOST_WORK
 from otherhalf.estimators.members.over_rows import ROW_TRAINING
 from otherhalf.estimators.members.plain import CANDIDATES, RACE_EPOCHS, USUAL
 from otherhalf.estimators.memory import goal_need, row_columns, row_disk
 from otherhalf.estimators.settings import Settings
+from otherhalf.estimators.whole_graph import count_finishers, count_trainings, starters
 from otherhalf.graph import Graph, Split
 from otherhalf.nn.memory import Sizes, graph_bytes
 from otherhalf.system.memory import in_bytes

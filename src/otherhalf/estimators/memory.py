@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from otherhalf.complement.memory import FEWER_TRAIN, embedding_stages, half_part, kernel_stages
 from otherhalf.estimators.by_rows import TREE_COUNT, TREE_ROWS, goes_over_rows
-from otherhalf.estimators.ensemble import count_finishers, count_trainings, starters
 from otherhalf.estimators.forest_fit import TREES
 from otherhalf.estimators.graph_table import NEIGHBOUR_COLUMNS, WIDEST
 from otherhalf.estimators.members.boosted import MOST_WORK
@@ -16,6 +15,7 @@ from otherhalf.estimators.members.row_features import WIDEST as WIDEST_ROWS
 from otherhalf.estimators.members.row_inputs import MOST_IN_MEMORY
 from otherhalf.estimators.members.row_inputs import table_columns as columns_of_rows
 from otherhalf.estimators.settings import EnsembleSettings, Settings
+from otherhalf.estimators.whole_graph import count_finishers, count_trainings, starters
 from otherhalf.nn.complemented import MESSAGE_WIDTH
 from otherhalf.nn.memory import (
     FEWER_CLASSES,

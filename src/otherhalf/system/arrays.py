@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float32]
+BoolArray = npt.NDArray[np.bool_]
 
 _T = TypeVar("_T")
 

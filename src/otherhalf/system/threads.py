@@ -24,6 +24,29 @@ def wait_politely() -> None:
         os.environ.setdefault("GOMP_SPINCOUNT", TURNS)
 
 
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+"""What libraries read when they are loaded."""
+
+
+def thread_variables(threads: int) -> dict[str, str]:
+    """Return the environment of a process that has so many threads."""
+    return dict.fromkeys(THREAD_VARIABLES, str(threads))
+
+
+@contextmanager
+def children_have(threads: int) -> Iterator[None]:
+    """Give processes that are started inside so many threads."""
+    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
+    os.environ.update(thread_variables(threads))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
+
+
 _asked_for: ContextVar[int | None] = ContextVar("asked_for", default=None)
 
 

@@ -3,13 +3,17 @@ import pytest
 
 import otherhalf as oh
 from otherhalf.estimators.members import fitting
-from otherhalf.estimators.members.fitting import fit_members, members_fitted_by, one_after_the_other
+from otherhalf.estimators.members.fitting import (
+    OneAfterTheOther,
+    fit_members,
+    in_parts,
+    members_fitted_by,
+    one_after_the_other,
+)
 
 
 def test_others_fit_in_the_block_alone():
-    def others(view, fits):
-        raise AssertionError
-
+    others = object()
     assert fit_members() is one_after_the_other
     with pytest.raises(KeyError), members_fitted_by(others):  # noqa: PT012
         assert fit_members() is others
@@ -34,17 +38,25 @@ def test_members_that_travel_are_the_same_members():
     split = oh.split(graph, seed=0)
     seen = []
 
-    def others(view, fits):
-        seen.append(len(fits))
-        sent = pickle.dumps(view), [pickle.dumps(each) for each in fits]
-        backwards = [pickle.dumps(pickle.loads(each)(pickle.loads(sent[0]))) for each in sent[1][::-1]]
-        return iter([pickle.loads(each) for each in backwards[::-1]])
+    class Others(OneAfterTheOther):
+        def __call__(self, view, fits):
+            parts, join = in_parts(fits)
+            seen.append((len(fits), len(parts)))
+            sent = pickle.dumps(view), [pickle.dumps(each) for each in parts]
+            backwards = [pickle.dumps(pickle.loads(each)(pickle.loads(sent[0]))) for each in sent[1][::-1]]
+            yield from join([pickle.loads(each) for each in backwards[::-1]])
 
     settings = {"seed": 0, "epochs": 8, "patience": 8}
     alone = oh.GOALClassifier(**settings).fit(graph, split)
-    with fitting.members_fitted_by(others):
+    with fitting.members_fitted_by(Others()):
         model = oh.GOALClassifier(**settings).fit(graph, split)
     assert np.array_equal(model.predict_proba(graph), alone.predict_proba(graph))
     assert [row.member for row in model.leaderboard_] == [row.member for row in alone.leaderboard_]
-    assert len(seen) == 3  # what has no race, the race, and those that finish it
-    assert min(seen) > 1
+    assert {row.member: row.validation for row in model.leaderboard_} == {
+        row.member: row.validation for row in alone.leaderboard_
+    }
+    assert list(model.history_) == list(alone.history_)
+    (fits, parts), (finishers, trainings) = seen  # the race with what has no race, and those that finish it
+    assert fits > len(alone.leaderboard_) - finishers
+    assert parts == fits + 2 * 4  # the classifier and the boosted trees are trained five times each
+    assert trainings == 5 * finishers > 0

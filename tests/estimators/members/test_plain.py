@@ -7,7 +7,16 @@ import pytest
 import torch
 
 from otherhalf.estimators.members import plain
-from otherhalf.estimators.members.plain import CANDIDATES, RACE_EPOCHS, fit_plain, race, stage_name
+from otherhalf.estimators.members.plain import (
+    CANDIDATES,
+    HOPELESS,
+    RACE_EPOCHS,
+    fit_plain,
+    race_fits,
+    stage_name,
+    validation_quality,
+    winners,
+)
 from otherhalf.estimators.members.replicas import Plan
 from otherhalf.nn.models.registry import MODELS
 from otherhalf.training.loop import Monitor
@@ -30,6 +39,12 @@ def test_a_candidate_may_be_shortened_and_a_usual_length_shortens_none():
     assert deep.at_most(5, 2).training.patience == 2
 
 
+def places_of(view, supervision, candidates):
+    """Return the quality of each candidate after the race."""
+    fits = race_fits(candidates, supervision)
+    return [validation_quality(fit(view).probabilities, view, supervision) for fit in fits]
+
+
 def test_the_race_trains_all_briefly_and_keeps_the_best(view):
     seen = {}
 
@@ -40,35 +55,33 @@ def test_the_race_trains_all_briefly_and_keeps_the_best(view):
 
     supervision = Supervision(PARTS, 0, monitor=Monitor(on_step=on_step))
     starters = [each.at_most(8) for each in CANDIDATES[:4]]
-    best = race(view, supervision, starters, 2)
-    assert len(best) == 2
-    assert all(each in starters for each in best)
+    places = places_of(view, supervision, starters)
+    best = winners(starters, places, 2)
+    assert [places[starters.index(each)] for each in best] == sorted(places)[:1:-1]
     assert {stage for stage in seen if stage.startswith("race-")} == {
         f"race-{stage_name(each.name)}-0" for each in starters
     }
     assert max(seen.values()) <= RACE_EPOCHS
 
 
-def test_the_winner_has_the_best_validation(view, supervision):
+def test_a_start_is_the_training_of_the_candidate_alone(view, supervision):
     starters = [each.at_most(8) for each in CANDIDATES[:4]]
-    first = race(view, supervision, starters, 1)[0]
-    from otherhalf.estimators.members.plain import validation_quality
-
-    values = {
-        each.name: validation_quality(
+    assert places_of(view, supervision, starters) == [
+        validation_quality(
             fit_plain(view, supervision, each.at_most(RACE_EPOCHS, 20), Plan(1)).probabilities,
             view,
             supervision,
         )
         for each in starters
-    }
-    assert values[first.name] == max(values.values())
+    ]
 
 
-def test_those_that_are_hopelessly_behind_do_not_finish(view, supervision):
-    starters = [each.at_most(2) for each in CANDIDATES[:3]]
-    assert race(view, supervision, starters, 2, best=2.0) == []
-    assert race(view, supervision, starters, 0) == []
+def test_those_that_are_hopelessly_behind_do_not_finish():
+    starters = list(CANDIDATES[:3])
+    assert winners(starters, [0.5, 0.7, 0.6], 2) == [starters[1], starters[2]]
+    assert winners(starters, [0.5, 0.7, 0.6], 2, best=0.6 + HOPELESS) == [starters[1]]
+    assert winners(starters, [0.5, 0.7, 0.6], 2, best=2.0) == []
+    assert winners(starters, [0.5, 0.7, 0.6], 0) == []
 
 
 @pytest.mark.parametrize("name", ["GCN, plain", "ACM-GCN+", "APPNP"])

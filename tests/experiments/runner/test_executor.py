@@ -12,9 +12,10 @@ import pytest
 
 from otherhalf.errors import InputError
 from otherhalf.experiments.runner import executor
-from otherhalf.experiments.runner.attempt import THREAD_VARIABLES
 from otherhalf.experiments.runner.executor import EXECUTORS, executor_named, run_jobs
 from otherhalf.experiments.runner.job import Job
+from otherhalf.system import workers
+from otherhalf.system.threads import THREAD_VARIABLES
 
 ROOT = Path(__file__).parents[3]
 
@@ -187,7 +188,7 @@ def test_peak_memory_is_that_of_the_job_alone():
 
 
 def test_a_thread_that_a_job_leaves_does_not_keep_its_process_alive(monkeypatch):
-    monkeypatch.setattr(executor, "SECONDS_TO_EXIT", 0.2)
+    monkeypatch.setattr(workers, "SECONDS_TO_EXIT", 0.2)
     start = time.monotonic()
     (_, done), (_, exited) = run_jobs([job(what="linger"), job(what="exit and linger")], toy, 1, 1)
     assert done.done
@@ -277,24 +278,3 @@ def test_what_a_job_prints_goes_to_standard_error_in_unbroken_lines(tmp_path, un
     out, err = sleepers(tmp_path, "print", PYTHONUNBUFFERED=unbuffered).communicate(timeout=60)
     assert out == ""
     assert err == "something for a person\n" * 4
-
-
-LOST_PARENT = """
-from contextlib import nullcontext
-from otherhalf.experiments.runner.executor import _serve
-
-class Pipe(nullcontext):
-    send = print
-
-    def recv(self):
-        raise {error}
-
-_serve(Pipe(), None, 1)
-"""
-
-
-@pytest.mark.parametrize("error", ["EOFError", "ConnectionResetError", "BrokenPipeError"])
-def test_a_worker_that_loses_its_parent_is_silent(error):
-    code = LOST_PARENT.format(error=error)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from otherhalf.estimators.forest import Forest
 from otherhalf.estimators.forest_fit import fit_boosted_trees
 from otherhalf.estimators.graph_table import GraphTable
 from otherhalf.estimators.members.base import Fitted, Member
-from otherhalf.estimators.members.replicas import Plan, seed_of
+from otherhalf.estimators.members.replicas import Plan, joined_unseen, seed_of
 from otherhalf.estimators.members.trees import few_table_rows, table_rows
 from otherhalf.estimators.members.view import GraphView
 from otherhalf.system.arrays import FloatArray, IntArray
@@ -97,10 +98,10 @@ def fit_boosted(view: GraphView, supervision: Supervision, plan: Plan) -> Fitted
     started = time.perf_counter()
     table = GraphTable.fit(view.graph, supervision.seed)
     rows, labels, val = table_rows(table, view), view.labels, supervision.split.val
-    unseen = None if plan.folds is None else np.empty((len(labels.nodes), labels.classes), np.float32)
+    unseen = plan.unseen(len(labels.nodes), labels.classes)
     forests = []
-    for index in range(plan.count):
-        held_out = np.zeros(len(labels.nodes), bool) if plan.folds is None else plan.folds == index
+    for index in plan.indices():
+        held_out = plan.held_out(index, len(labels.nodes))
         forest = fit_boosted_trees(
             rows[labels.nodes[~held_out]],
             labels.codes[~held_out],
@@ -118,7 +119,19 @@ def fit_boosted(view: GraphView, supervision: Supervision, plan: Plan) -> Fitted
     return Fitted(member, _mean(forests, rows), unseen, time.perf_counter() - started, {})
 
 
+def join_boosted(parts: Sequence[Fitted]) -> Fitted:
+    """Return the member of several boostings from those of one each."""
+    members = [each.member for each in parts if isinstance(each.member, BoostedTreesMember)]
+    member = BoostedTreesMember(members[0].table, [forest for each in members for forest in each.forests])
+    probabilities = _mean_of([each.probabilities for each in parts])
+    return Fitted(member, probabilities, joined_unseen(parts), sum(each.seconds for each in parts), {})
+
+
 def _mean(forests: list[Forest], rows: FloatArray) -> FloatArray:
-    total = sum(torch.from_numpy(forest.probabilities(rows)).double() for forest in forests)
+    return _mean_of([forest.probabilities(rows) for forest in forests])
+
+
+def _mean_of(each: list[FloatArray]) -> FloatArray:
+    total = sum(torch.from_numpy(probabilities.astype(np.float64)) for probabilities in each)
     assert isinstance(total, Tensor)
-    return (total / len(forests)).float().numpy()
+    return (total / len(each)).float().numpy()

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from torch import Tensor, nn
 
 from otherhalf.estimators.members.base import Fitted, Member
-from otherhalf.estimators.members.replicas import Plan, mean_probabilities, train_again, train_replicas
+from otherhalf.estimators.members.replicas import (
+    Plan,
+    joined,
+    mean_probabilities,
+    train_again,
+    train_replicas,
+)
 from otherhalf.estimators.members.view import GraphView
 from otherhalf.estimators.settings import GOALSettings
 from otherhalf.nn.complemented import ComplementedNet
@@ -98,10 +105,17 @@ def fit_complemented(view: GraphView, supervision: Supervision, settings: GOALSe
         plan,
         "member-goal",
     )
-    histories = {f"{NAME} {i + 1}": history for i, history in enumerate(replicas.histories)}
+    histories = {f"{NAME} {i + 1}": each for i, each in zip(plan.indices(), replicas.histories, strict=True)}
     member = ComplementedMember(settings, replicas.modules)
     seconds = time.perf_counter() - started
     return Fitted(member, replicas.probabilities, replicas.unseen, seconds, histories)
+
+
+def join_complemented(parts: Sequence[Fitted]) -> Fitted:
+    """Return the member of several trainings from those of one each."""
+    members = [each.member for each in parts if isinstance(each.member, ComplementedMember)]
+    modules = [module for each in members for module in each.modules]
+    return joined(parts, ComplementedMember(members[0].settings, modules))
 
 
 def _ready(settings: GOALSettings, view: GraphView) -> nn.Module:

@@ -12,8 +12,14 @@ import numpy as np
 from torch import Tensor, nn
 
 from otherhalf.estimators.members.base import Fitted, Member
-from otherhalf.estimators.members.fitting import fit_members
-from otherhalf.estimators.members.replicas import Plan, mean_probabilities, train_again, train_replicas
+from otherhalf.estimators.members.fitting import FitMember
+from otherhalf.estimators.members.replicas import (
+    Plan,
+    joined,
+    mean_probabilities,
+    train_again,
+    train_replicas,
+)
 from otherhalf.estimators.members.view import GraphView
 from otherhalf.nn.backbone import Architecture
 from otherhalf.nn.models.registry import build, model_spec, resolve_options
@@ -123,34 +129,24 @@ class PlainMember(Member):
         return cls(candidate, [_built(candidate, sizes) for _ in range(description["modules"])])
 
 
-@timed("race of plain models")
-def race(
-    view: GraphView,
-    supervision: Supervision,
-    candidates: Sequence[Candidate],
-    most: int,
-    best: float = -np.inf,
+def race_fits(candidates: Sequence[Candidate], supervision: Supervision) -> list[FitMember]:
+    """Return the fits of the race: a short training of each candidate."""
+    short = [candidate.at_most(RACE_EPOCHS, RACE_PATIENCE) for candidate in candidates]
+    return [partial(fit_starter, supervision=supervision, candidate=each) for each in short]
+
+
+def winners(
+    candidates: Sequence[Candidate], places: Sequence[float], most: int, best: float = -np.inf
 ) -> list[Candidate]:
-    """Return the candidates that are best on validation after a short training, best first.
+    """Return the candidates that finish, best first.
 
     Args:
-        view: The fitted graph.
-        supervision: Split, seed, metric and monitor.
-        candidates: Those that start.
+        candidates: Those that started.
+        places: Their quality on validation after the race.
         most: Number of those that finish.
         best: Quality on validation of the best member so far. A candidate that is hopelessly behind it does
             not finish.
     """
-    if most == 0:
-        return []
-    short = [candidate.at_most(RACE_EPOCHS, RACE_PATIENCE) for candidate in candidates]
-    fits = [
-        partial(fit_plain, supervision=supervision, candidate=each, plan=Plan(1), stage="race")
-        for each in short
-    ]
-    places = [
-        validation_quality(fitted.probabilities, view, supervision) for fitted in fit_members()(view, fits)
-    ]
     order = sorted(range(len(candidates)), key=lambda index: -places[index])
     return [candidates[index] for index in order[:most] if places[index] > best - HOPELESS]
 
@@ -177,9 +173,23 @@ def fit_plain(
         f"{stage}-{stage_name(candidate.name)}",
     )
     member = PlainMember(candidate, replicas.modules)
-    histories = {f"{candidate.name} {i + 1}": h for i, h in enumerate(replicas.histories)}
+    numbered = zip(plan.indices(), replicas.histories, strict=True)
+    histories = {f"{candidate.name} {i + 1}": history for i, history in numbered}
     seconds = time.perf_counter() - started
     return Fitted(member, replicas.probabilities, replicas.unseen, seconds, histories)
+
+
+def join_plain(parts: Sequence[Fitted]) -> Fitted:
+    """Return the member of several trainings from those of one each."""
+    members = [each.member for each in parts if isinstance(each.member, PlainMember)]
+    modules = [module for each in members for module in each.modules]
+    return joined(parts, PlainMember(members[0].candidate, modules))
+
+
+@timed("race of plain models")
+def fit_starter(view: GraphView, supervision: Supervision, candidate: Candidate) -> Fitted:
+    """Train a candidate for the race."""
+    return fit_plain(view, supervision, candidate, Plan(1), stage="race")
 
 
 def fit_finisher(view: GraphView, supervision: Supervision, candidate: Candidate, plan: Plan) -> Fitted:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
+from otherhalf.estimators.members.base import Fitted, Member
 from otherhalf.graph import Graph, Split
-from otherhalf.system.arrays import FloatArray, IntArray
+from otherhalf.system.arrays import BoolArray, FloatArray, IntArray
 from otherhalf.system.seeds import SEEDS
 from otherhalf.system.threads import worthwhile_threads
 from otherhalf.training.checkpoint import History
@@ -34,15 +36,36 @@ class Plan:
         count: Number of trainings. With ``folds`` each leaves one fold of the training nodes out, so that the
             average is judged on nodes that it has not seen.
         folds: ``[n]`` fold of each training node; None to train every time on all of them.
+        only: The one training that is made now, of ``count``; None for all of them.
     """
 
     count: int
     folds: IntArray | None = None
+    only: int | None = None
+
+    def indices(self) -> Sequence[int]:
+        """Return the numbers of the trainings that are made now."""
+        return range(self.count) if self.only is None else [self.only]
+
+    def parts(self) -> list[Plan]:
+        """Return the plans of one training each."""
+        return [replace(self, only=index) for index in self.indices()]
+
+    def held_out(self, index: int, num_train: int) -> BoolArray:
+        """Return which training nodes a training leaves out."""
+        return np.zeros(num_train, bool) if self.folds is None else self.folds == index
+
+    def unseen(self, num_train: int, classes: int) -> FloatArray | None:
+        """Return the rows for probabilities of training nodes that are left out, not a number yet."""
+        return None if self.folds is None else np.full((num_train, classes), np.nan, np.float32)
 
 
 @dataclass(frozen=True, eq=False)
 class Replicas:
-    """The trained modules, the mean of their probabilities, and probabilities of unseen training nodes."""
+    """The trained modules, the mean of their probabilities, and probabilities of unseen training nodes.
+
+    Of one training alone they are its share of the mean, and the rows of its own fold.
+    """
 
     modules: list[nn.Module]
     histories: list[History]
@@ -73,9 +96,9 @@ def train_replicas(
     split = supervision.split
     modules, histories = [], []
     total = np.zeros((graph.num_nodes, graph.num_classes), dtype=np.float32)
-    unseen = None if plan.folds is None else np.empty((len(split.train), graph.num_classes), np.float32)
-    for index in range(plan.count):
-        held_out = np.zeros(len(split.train), bool) if plan.folds is None else plan.folds == index
+    unseen = plan.unseen(len(split.train), graph.num_classes)
+    for index in plan.indices():
+        held_out = plan.held_out(index, len(split.train))
         part = replace(supervision, split=Split(split.train[~held_out], split.val, split.test))
         shown = _hiding(arguments, split.train[held_out])
         with worthwhile_threads(graph.num_nodes), seeded(seed_of(supervision.seed, index)):
@@ -86,6 +109,23 @@ def train_replicas(
         if unseen is not None:
             unseen[held_out] = class_probabilities(module, *shown)[split.train[held_out]]
     return Replicas(modules, histories, total, unseen)
+
+
+def joined(parts: Sequence[Fitted], member: Member) -> Fitted:
+    """Return the member of several trainings from the results of :func:`train_replicas` of one each."""
+    return Fitted(
+        member,
+        np.asarray(sum(each.probabilities for each in parts), dtype=np.float32),
+        joined_unseen(parts),
+        sum(each.seconds for each in parts),
+        {name: history for each in parts for name, history in each.histories.items()},
+    )
+
+
+def joined_unseen(parts: Sequence[Fitted]) -> FloatArray | None:
+    """Return the probabilities of all folds from those of one each."""
+    folds = [each.unseen for each in parts if each.unseen is not None]
+    return reduce(lambda known, fold: np.where(np.isnan(known), fold, known), folds) if folds else None
 
 
 def train_again(

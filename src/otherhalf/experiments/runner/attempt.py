@@ -19,8 +19,6 @@ Work = Callable[[Job], dict[str, Any]]
 OnStart = Callable[[Job], None]
 Outcomes = Generator[tuple[Job, Outcome], None, None]
 
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-
 
 class Executor(Protocol):
     """Runs jobs somewhere and yields each with its outcome when it ends; closing it stops running jobs.

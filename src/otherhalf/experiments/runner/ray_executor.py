@@ -11,8 +11,9 @@ from typing import Any, Protocol, runtime_checkable
 from otherhalf.cluster.address import Address, check_installed
 from otherhalf.cluster.connection import disconnect
 from otherhalf.cluster.tasks import Lost, Tasks
-from otherhalf.experiments.runner.attempt import THREAD_VARIABLES, OnStart, Outcomes, Work, attempt
+from otherhalf.experiments.runner.attempt import OnStart, Outcomes, Work, attempt
 from otherhalf.experiments.runner.job import Job, Outcome
+from otherhalf.system.threads import children_have, thread_variables
 
 
 @runtime_checkable
@@ -58,15 +59,8 @@ class RayExecutor:
         self, jobs: Iterable[Job], work: Work, workers: int, threads: int, on_start: OnStart | None = None
     ) -> Outcomes:
         """Run at most ``workers`` jobs at a time, with ``threads`` threads each."""
-        before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
-        os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))  # what a Ray of our own inherits
-        try:
+        with children_have(threads):  # what a Ray of our own inherits
             tasks = self._connected(workers * threads)
-        finally:
-            for name, value in before.items():
-                os.environ.pop(name)
-                if value is not None:
-                    os.environ[name] = value
 
         def arguments(job: Job) -> tuple[Any, ...]:
             data = None
@@ -96,5 +90,5 @@ class RayExecutor:
 
 def attempt_on(work: Any, data: Any, job: Job, threads: int) -> Outcome:
     """Do a job in a worker, on the data that were sent, if any."""
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
+    os.environ.update(thread_variables(threads))
     return attempt(job, work if data is None else lambda one: work.on(data, one), threads)
