@@ -53,6 +53,17 @@ def test_text():
     )
 
 
+def test_processes_take_less_time_and_more_memory():
+    alone = Estimate(60.0, 300.0, 1_000_000_000, 100, 200)
+    two, four = (alone.shared_by(count, count * 250_000_000) for count in (2, 4))
+    assert (
+        str(two) == "About 40 seconds (at worst 3 minutes) and 1.5 GB in 2 processes (100 nodes, 200 edges)"
+    )
+    assert four.memory == 2_000_000_000
+    assert alone.seconds / 4 < four.seconds < two.seconds < alone.seconds
+    assert Estimate(None, None, 1, 1, 1).shared_by(2, 1).seconds is None
+
+
 def test_threads_shorten_what_they_divide(monkeypatch):
     rows = {"training": "rows"}
     monkeypatch.setattr("torch.get_num_threads", lambda: 1)

@@ -1,20 +1,31 @@
 import os
 import signal
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
 import otherhalf as oh
 from otherhalf.errors import InputError
 from otherhalf.estimators import in_processes
 from otherhalf.estimators.estimate import Estimate
-from otherhalf.estimators.in_processes import MembersInProcesses, worthwhile_processes
+from otherhalf.estimators.in_processes import MembersInProcesses, memory_of_processes, worthwhile_processes
 from otherhalf.estimators.members.fitting import members_fitted_by
 from otherhalf.system.threads import SMALL
 
 SETTINGS = {"seed": 0, "epochs": 8, "patience": 8}
 LONG = Estimate(60.0, 300.0, 1_000_000_000, 1_000, 5_000)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def two_threads():
+    """Trainings of a small graph take one of them, here and elsewhere."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")
@@ -73,14 +84,17 @@ def test_an_error_is_raised_here():
     """A worker says nothing of it: where it is met again, its cause is known, and somebody sees it."""
     with (
         MembersInProcesses(2) as others,
-        pytest.raises(InputError, match=f"the view is bad, and here is {os.getpid()}"),
+        pytest.raises(InputError, match=f"the view has 7 nodes, and here is {os.getpid()}"),
     ):
-        list(others("bad", [refuse, refuse]))
+        list(others(GRAPHLESS, [refuse, refuse]))
 
 
 def refuse(view):
     """Fail to fit a member, in any process."""
-    raise InputError(f"the view is {view}, and here is {os.getpid()}")
+    raise InputError(f"the view has {view.graph.num_nodes} nodes, and here is {os.getpid()}")
+
+
+GRAPHLESS = SimpleNamespace(graph=SimpleNamespace(num_nodes=7))
 
 
 def test_a_fit_that_was_stopped_goes_on(graph, split, alone, tmp_path):
@@ -100,17 +114,20 @@ def test_a_fit_that_was_stopped_goes_on(graph, split, alone, tmp_path):
     assert_equal(fit(graph, split, MembersInProcesses(2), checkpoints=tmp_path), alone, graph)
 
 
-def test_processes_are_for_small_graphs_that_take_a_while(monkeypatch):
-    monkeypatch.setattr(in_processes, "available_bytes", lambda: 10_000_000_000)
-    assert worthwhile_processes(LONG, 4) == 4
-    assert worthwhile_processes(LONG, 1) == 1
-    assert worthwhile_processes(replace(LONG, nodes=SMALL), 4) == 1
-    assert worthwhile_processes(replace(LONG, seconds=5.0), 4) == 1
-    assert worthwhile_processes(replace(LONG, seconds=None), 4) == 1
-    assert worthwhile_processes(replace(LONG, memory=10_000_000_000 - 2 * in_processes.WORKER), 4) == 2
-    assert worthwhile_processes(replace(LONG, memory=20_000_000_000), 4) == 1
+def test_processes_are_for_small_graphs_that_take_a_while(graph, monkeypatch):
+    free = 10_000_000_000
+    monkeypatch.setattr(in_processes, "available_bytes", lambda: free)
+    assert worthwhile_processes(graph, LONG, 4) == 4
+    assert worthwhile_processes(graph, LONG, 1) == 1
+    assert worthwhile_processes(graph, replace(LONG, nodes=SMALL), 4) == 1
+    assert worthwhile_processes(graph, replace(LONG, seconds=5.0), 4) == 1
+    assert worthwhile_processes(graph, replace(LONG, seconds=None), 4) == 1
+    for count in (2, 3):
+        tight = replace(LONG, memory=free - memory_of_processes(graph, count))
+        assert worthwhile_processes(graph, tight, 4) == count
+    assert worthwhile_processes(graph, replace(LONG, memory=free - memory_of_processes(graph, 2) + 1), 4) == 1
     monkeypatch.setattr(in_processes.multiprocessing, "get_all_start_methods", lambda: ["spawn"])
-    assert worthwhile_processes(LONG, 4) == 1
+    assert worthwhile_processes(graph, LONG, 4) == 1
 
 
 def test_no_process_is_left(graph, split):

@@ -101,7 +101,7 @@ def fit(
     with profiled() as recorded:
         with stage("imports"):
             from otherhalf.data.splits import split as make_split
-            from otherhalf.estimators.distributed import members_on, processes_for
+            from otherhalf.estimators.distributed import members_on, with_processes
             from otherhalf.estimators.goal import GOALClassifier
             from otherhalf.estimators.run_folder import fit_into
             from otherhalf.report.content import complete_content, content_writer
@@ -121,15 +121,14 @@ def fit(
             device=device,
         )
         model.need(graph, parts).check()  # a fit that is refused needs no announcement
-        estimate = model.estimate(graph, parts)
+        estimate = with_processes(executor, graph, model.estimate(graph, parts))
         if not resume and not estimate.is_short:
             say(f"{estimate}.")
         if not resume and estimate.is_long and not fast:
             quick = GOALClassifier(preset, seed=seed, fast=True).estimate(graph, parts)
             say(f"With --fast it would be {quick.duration}, with fewer and simpler models.")
-        processes = processes_for(executor, estimate)
         shown = progress(quiet=as_json, estimate=None if resume else estimate)
-        with members_on(executor, processes), shown as on_step:
+        with members_on(executor, estimate.processes), shown as on_step:
             simple = not (no_simple or fast or model.resolved_settings().method == "embedding")
             result = fit_into(
                 model,

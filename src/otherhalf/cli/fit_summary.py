@@ -222,12 +222,13 @@ def _coefficients(result: Mapping[str, Any]) -> str:
 
 
 def _origin(result: Mapping[str, Any]) -> str:
-    seconds = result["seconds"]
+    seconds, processes = result["seconds"], result.get("processes", 1)
+    beside = f", without that of {processes} processes beside this one" if processes > 1 else ""
     return (
         f"{result['split']} split, seed {result['seed']}, preset {result['preset']}; "
         f"{seconds['total']:.1f} s: diagnosis {seconds['diagnose']:.1f}, missing half "
         f"{seconds['complement']:.1f}, training {seconds['train']:.1f}; "
-        f"peak memory {result['peak_memory_mb']:.0f} MB."
+        f"peak memory {result['peak_memory_mb']:.0f} MB{beside}."
     )
 
 

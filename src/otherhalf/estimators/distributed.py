@@ -12,10 +12,11 @@ from otherhalf.cluster.address import Address
 from otherhalf.cluster.tasks import Tasks
 from otherhalf.errors import InputError
 from otherhalf.estimators.estimate import Estimate
-from otherhalf.estimators.in_processes import MembersInProcesses, worthwhile_processes
+from otherhalf.estimators.in_processes import MembersInProcesses, memory_of_processes, worthwhile_processes
 from otherhalf.estimators.members.base import Fitted
 from otherhalf.estimators.members.fitting import FitMember, in_parts, members_fitted_by
 from otherhalf.estimators.members.view import GraphView
+from otherhalf.graph import Graph
 from otherhalf.system.threads import SMALL
 from otherhalf.training.loop import SILENT, Monitor
 
@@ -29,6 +30,8 @@ class MembersOnRay:
     Args:
         address: Where the Ray is.
     """
+
+    processes = 1  # those of a Ray have memory of their own
 
     def __init__(self, address: Address) -> None:
         self._tasks = Tasks(address, os.cpu_count() or 1)
@@ -65,14 +68,20 @@ def fit_one(view: GraphView, fit: FitMember, threads: int) -> Fitted:
     return fit(view)
 
 
-def processes_for(executor: str | None, estimate: Estimate) -> int:
-    """Return how many processes of this machine fit members; where they are asked for, one for each core."""
+def with_processes(executor: str | None, graph: Graph, estimate: Estimate) -> Estimate:
+    """Return the estimate of a fit whose members are fitted in processes of this machine, if they are.
+
+    Where processes are asked for, they are as many as the machine has cores for; by default, where that is
+    faster.
+    """
     import torch
 
-    threads = torch.get_num_threads()
+    threads, count = torch.get_num_threads(), 1
     if executor is None:
-        return worthwhile_processes(estimate, threads)
-    return max(1, (os.cpu_count() or 1) // (1 if estimate.nodes < SMALL else threads))
+        count = worthwhile_processes(graph, estimate, threads)
+    elif executor == "processes":
+        count = max(1, (os.cpu_count() or 1) // (1 if estimate.nodes < SMALL else threads))
+    return estimate if count == 1 else estimate.shared_by(count, memory_of_processes(graph, count))
 
 
 @contextmanager

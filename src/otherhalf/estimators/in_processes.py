@@ -12,15 +12,21 @@ from otherhalf.estimators.estimate import Estimate
 from otherhalf.estimators.members.base import Fitted
 from otherhalf.estimators.members.fitting import FitMember, in_parts
 from otherhalf.estimators.members.view import GraphView
+from otherhalf.graph import Graph
+from otherhalf.nn.memory import graph_bytes
 from otherhalf.system.memory import available_bytes
 from otherhalf.system.process import keep_freed_memory
 from otherhalf.system.profile import stage
-from otherhalf.system.threads import SMALL
+from otherhalf.system.threads import SMALL, worthwhile_threads
 from otherhalf.system.workers import Answered, Told, Workers, start_server, tell_parent
 from otherhalf.training.loop import Monitor, OnStep
 
-WORKER = 600_000_000
-"""Bytes of a process that trains members of a small graph, at most; part of them are shared."""
+WORKER = 300_000_000
+"""Bytes of a process that fits members, and of the one that it is forked from, without a graph: 240 and 220
+MB on Cora and Chameleon, where what they share with others is counted in parts."""
+
+COPIES = 3
+"""What a process holds of the graph, in sizes of the graph: it, its inputs, and its operators."""
 
 WORTH_SECONDS = 15.0
 """Duration of a fit from which on processes are worth their start, which takes some seconds of a core."""
@@ -29,7 +35,12 @@ SECONDS_BETWEEN_STEPS = 0.2
 """How often a worker tells how far a training is."""
 
 
-def worthwhile_processes(estimate: Estimate, threads: int) -> int:
+def memory_of_processes(graph: Graph, count: int) -> int:
+    """Return the bytes of so many processes that fit members."""
+    return (count + 1) * WORKER + count * COPIES * graph_bytes(graph)
+
+
+def worthwhile_processes(graph: Graph, estimate: Estimate, threads: int) -> int:
     """Return how many processes shorten a fit with so many threads; 1 where this process alone does as well.
 
     On a small graph a training uses one thread (:data:`~otherhalf.system.threads.SMALL`), and the other cores
@@ -39,15 +50,18 @@ def worthwhile_processes(estimate: Estimate, threads: int) -> int:
         return 1
     if "forkserver" not in multiprocessing.get_all_start_methods():  # Windows
         return 1
-    return max(1, min(threads, (available_bytes() - estimate.memory) // WORKER))
+    free = available_bytes() - estimate.memory
+    fitting = [count for count in range(2, threads + 1) if memory_of_processes(graph, count) <= free]
+    return max(fitting, default=1)
 
 
 class MembersInProcesses:
     """Fits members (:class:`~otherhalf.estimators.members.fitting.FitMembers`) in processes.
 
-    Each process has as many threads as this one: sums in another order would end in other digits. What a
-    process leaves undone, because it died or met an error, is done here. Leave the block, and the processes
-    are ended.
+    Trainings have as many threads in each process as in this one, because sums in another order would end in
+    other digits; on a small graph that is one, and trees, whose digits do not depend on it, have one too.
+    What a process leaves undone, because it died or met an error, is done here. Leave the block, and the
+    processes are ended.
 
     Args:
         count: Number of processes.
@@ -56,7 +70,7 @@ class MembersInProcesses:
     def __init__(self, count: int) -> None:
         import torch
 
-        self._count, self._threads = count, torch.get_num_threads()
+        self.processes, self._threads = count, torch.get_num_threads()
         self._view: GraphView | None = None
         self._workers: Workers | None = None
         self._on_step: OnStep | None = None
@@ -79,7 +93,7 @@ class MembersInProcesses:
         """Yield the fitted members in the order of the fits."""
         parts, join = in_parts(fits)
         ended: dict[int, Fitted] = {}
-        with stage(f"members, in {self._count} processes"):
+        with stage(f"members, in {self.processes} processes"):
             for (number, _), event in self._workers_for(view).do(enumerate(parts)):
                 if isinstance(event, Told) and self._on_step is not None:
                     self._on_step(*event.value)
@@ -92,7 +106,7 @@ class MembersInProcesses:
         if self._workers is None or self._view is not view:
             self.__exit__()
             self._view = view
-            self._workers = Workers(FitPart(pickle.dumps(view), self._threads), self._count, self._threads)
+            self._workers = Workers(FitPart(pickle.dumps(view), self._threads), self.processes, self._threads)
         return self._workers
 
 
@@ -117,7 +131,8 @@ class FitPart:
             torch.set_num_threads(self._threads)
             self._view = pickle.loads(self._packed)
         try:
-            return numbered[1](self._view)
+            with worthwhile_threads(self._view.graph.num_nodes):
+                return numbered[1](self._view)
         except Exception:
             return None
 

@@ -13,6 +13,7 @@ from otherhalf.data.predictions import write_predictions
 from otherhalf.estimators.base import NodeClassifier
 from otherhalf.estimators.evaluation import Evaluation, class_shares
 from otherhalf.estimators.goal import GOALClassifier
+from otherhalf.estimators.members.fitting import fit_members
 from otherhalf.estimators.model_folder import weights_of
 from otherhalf.estimators.run_files import (
     HALF_FILE,
@@ -164,6 +165,7 @@ def result_of(
         "seconds": model.seconds_,
         "epochs": model.history_["classifier"].epochs if "classifier" in model.history_ else 0,
         "peak_memory_mb": peak_memory_mb(),
+        "processes": fit_members().processes,
         **(_of_goal(model, graph, split) if isinstance(model, GOALClassifier) else {}),
         "fingerprint": graph.fingerprint,
     }

@@ -42,7 +42,13 @@ class Trainings:
 
 
 class FitMembers(Protocol):
-    """Fits several members that do not need each other, and yields them in their order."""
+    """Fits several members that do not need each other, and yields them in their order.
+
+    Attributes:
+        processes: Number of processes of this machine that fit them; 1 for this one alone.
+    """
+
+    processes: int
 
     def __call__(self, view: GraphView, fits: Sequence[FitMember]) -> Iterator[Fitted]:
         """Fit the members."""
@@ -55,6 +61,8 @@ class FitMembers(Protocol):
 
 class OneAfterTheOther:
     """Fits the members in this process, each when it is asked for."""
+
+    processes = 1
 
     def __call__(self, view: GraphView, fits: Sequence[FitMember]) -> Iterator[Fitted]:
         """Yield the fitted members."""
