@@ -13,7 +13,9 @@ from benchmarks.measure import Missing, Setting
 
 def in_process(name: str, setting: Setting, allocator: str) -> dict[str, Any]:
     """Return the figures of a measure that runs in a new process, or why there are none."""
-    context = multiprocessing.get_context("spawn")  # a forked process would have the threads of this one
+    # A process forked from this one would have its threads; one that is spawned would import all of it again.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["torch", "benchmarks.marks", "otherhalf.estimators.goal"])
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_measure, args=(name, setting, allocator, sender))
     process.start()

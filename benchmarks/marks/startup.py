@@ -33,7 +33,7 @@ def imports(setting: Setting) -> dict[str, float]:
     """Return the processor's seconds of imports, and of the help of the command line."""
     cases = {name: ["-c", code] for name, code in CODE.items()} | {"help": HELP}
     least = dict.fromkeys(cases, float("inf"))
-    for _ in range(setting.repeats):
+    for _ in range(1 if setting.quick else setting.repeats):
         for name, arguments in cases.items():
             least[name] = min(least[name], seconds_of(arguments)[0])
     return least

@@ -121,7 +121,9 @@ def fit(
             device=device,
         )
         model.need(graph, parts).check()  # a fit that is refused needs no announcement
-        estimate = with_processes(executor, graph, model.estimate(graph, parts))
+        estimate = model.estimate(graph, parts)
+        if device == "cpu":
+            estimate = with_processes(executor, graph, estimate)
         if not resume and not estimate.is_short:
             say(f"{estimate}.")
         if not resume and estimate.is_long and not fast:
