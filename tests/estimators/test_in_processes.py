@@ -80,6 +80,16 @@ def test_a_member_whose_process_dies_is_fitted_here(graph, split, alone):
     assert_equal(model, alone, graph)
 
 
+@pytest.mark.parametrize("error", [OSError("too many processes"), EOFError(), InputError("no folder")])
+def test_where_no_process_can_start_all_is_fitted_here(graph, split, alone, monkeypatch, error):
+    def refuse_to_start(*arguments):
+        raise error
+
+    monkeypatch.setattr("otherhalf.system.workers.start_server", refuse_to_start)
+    monkeypatch.setattr(in_processes, "start_server", refuse_to_start)
+    assert_equal(fit(graph, split, MembersInProcesses(2)), alone, graph)
+
+
 def test_an_error_is_raised_here():
     """A worker says nothing of it: where it is met again, its cause is known, and somebody sees it."""
     with (

@@ -6,8 +6,11 @@ import multiprocessing
 import pickle
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
+from otherhalf.errors import InputError
 from otherhalf.estimators.estimate import Estimate
 from otherhalf.estimators.members.base import Fitted
 from otherhalf.estimators.members.fitting import FitMember, in_parts
@@ -18,7 +21,7 @@ from otherhalf.system.memory import available_bytes
 from otherhalf.system.process import keep_freed_memory
 from otherhalf.system.profile import stage
 from otherhalf.system.threads import SMALL, worthwhile_threads
-from otherhalf.system.workers import Answered, Told, Workers, start_server, tell_parent
+from otherhalf.system.workers import Answered, Event, Told, Workers, start_server, tell_parent
 from otherhalf.training.loop import Monitor, OnStep
 
 WORKER = 300_000_000
@@ -30,6 +33,9 @@ COPIES = 3
 
 WORTH_SECONDS = 15.0
 """Duration of a fit from which on processes are worth their start, which takes some seconds of a core."""
+
+REFUSALS = OSError, EOFError, InputError
+"""What happens where no process can start: there are too many, or there is no folder for their sockets."""
 
 SECONDS_BETWEEN_STEPS = 0.2
 """How often a worker tells how far a training is."""
@@ -60,8 +66,8 @@ class MembersInProcesses:
 
     Trainings have as many threads in each process as in this one, because sums in another order would end in
     other digits; on a small graph that is one, and trees, whose digits do not depend on it, have one too.
-    What a process leaves undone, because it died or met an error, is done here. Leave the block, and the
-    processes are ended.
+    What a process leaves undone, because it died, met an error or could not start, is done here. Leave the
+    block, and the processes are ended.
 
     Args:
         count: Number of processes.
@@ -74,7 +80,8 @@ class MembersInProcesses:
         self._view: GraphView | None = None
         self._workers: Workers | None = None
         self._on_step: OnStep | None = None
-        start_server(self._threads)  # it imports while this process finds the missing half
+        with suppress(*REFUSALS):  # the first process will meet it again
+            start_server(self._threads)  # it imports while this process finds the missing half
 
     def __enter__(self) -> MembersInProcesses:
         return self
@@ -94,13 +101,20 @@ class MembersInProcesses:
         parts, join = in_parts(fits)
         ended: dict[int, Fitted] = {}
         with stage(f"members, in {self.processes} processes"):
-            for (number, _), event in self._workers_for(view).do(enumerate(parts)):
+            for (number, _), event in self._events(view, parts):
                 if isinstance(event, Told) and self._on_step is not None:
                     self._on_step(*event.value)
                 if isinstance(event, Answered) and event.value is not None:
                     ended[number] = event.value
         fitted = [ended[i] if i in ended else part(view) for i, part in enumerate(parts)]
         yield from join(fitted)
+
+    def _events(self, view: GraphView, parts: Sequence[FitMember]) -> Iterator[tuple[Any, Event]]:
+        """Yield what the processes tell, until all parts are done or the system refuses another process."""
+        try:
+            yield from self._workers_for(view).do(enumerate(parts))
+        except REFUSALS:
+            self.__exit__()
 
     def _workers_for(self, view: GraphView) -> Workers:
         if self._workers is None or self._view is not view:
