@@ -3,7 +3,7 @@
 # make docs   the documentation, in build/docs/index.html; a warning is an error
 # Tests of pages need Chromium (Debian: apt-get install chromium); without it they are skipped.
 # make wheel     the wheel in an empty environment, every dependency downloaded: some minutes
-# make bench     each mark of speed and memory, met or not: an hour; make bench BENCH=--quick: some minutes
+# make bench     each mark of speed and memory, met or not: an hour; make bench BENCH=--quick: two minutes
 # make campaign  10,000 spoilt inputs, 100 kills, every failing call: half an hour
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin

@@ -1,7 +1,7 @@
 """Measure every mark, as ratios within one run, and print which are met.
 
     python -m benchmarks                    all marks, some at full size: an hour or more
-    python -m benchmarks --quick            small sizes: some minutes
+    python -m benchmarks --quick            small sizes: two minutes
     python -m benchmarks --only topk_20k    these measures (names, or beginnings of names, with commas)
     python -m benchmarks --json FILE        write figures and the machine too, after every measure
     python -m benchmarks --readme           also write the table into benchmarks/README.md
@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="small sizes, some minutes")
+    parser.add_argument("--quick", action="store_true", help="small sizes, two minutes")
     parser.add_argument("--only", default="", help="names of measures, or beginnings of them, with commas")
     parser.add_argument("--threads", type=int, default=1, help="number of threads (1)")
     parser.add_argument("--repeats", type=int, help=f"runs of each case ({REPEATS}; quick: {QUICK_REPEATS})")

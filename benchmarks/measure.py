@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-REPEATS, QUICK_REPEATS = 5, 2
+REPEATS, QUICK_REPEATS = 5, 3
 """Times that each case runs, of which the shortest counts."""
 
 
