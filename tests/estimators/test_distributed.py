@@ -65,6 +65,8 @@ def test_as_many_processes_as_asked_for_or_as_are_worthwhile(monkeypatch):
     assert with_processes("processes", graph, short).processes == 8
     assert with_processes("processes", graph, replace(short, nodes=SMALL)).processes == 2
     assert with_processes("ray", graph, long) == long
+    monkeypatch.setattr("multiprocessing.get_all_start_methods", lambda: ["spawn"])  # Windows
+    assert with_processes("processes", graph, long) == long
 
 
 def test_who_is_named_fits_the_members(monkeypatch):

@@ -136,7 +136,7 @@ def test_processes_are_for_small_graphs_that_take_a_while(graph, monkeypatch):
         tight = replace(LONG, memory=free - memory_of_processes(graph, count))
         assert worthwhile_processes(graph, tight, 4) == count
     assert worthwhile_processes(graph, replace(LONG, memory=free - memory_of_processes(graph, 2) + 1), 4) == 1
-    monkeypatch.setattr(in_processes.multiprocessing, "get_all_start_methods", lambda: ["spawn"])
+    monkeypatch.setattr("multiprocessing.get_all_start_methods", lambda: ["spawn"])  # Windows
     assert worthwhile_processes(graph, LONG, 4) == 1
 
 

@@ -18,6 +18,7 @@ from otherhalf.estimators.members.fitting import FitMember, in_parts, members_fi
 from otherhalf.estimators.members.view import GraphView
 from otherhalf.graph import Graph
 from otherhalf.system.threads import SMALL
+from otherhalf.system.workers import has_workers
 from otherhalf.training.loop import SILENT, Monitor
 
 
@@ -79,7 +80,7 @@ def with_processes(executor: str | None, graph: Graph, estimate: Estimate) -> Es
     threads, count = torch.get_num_threads(), 1
     if executor is None:
         count = worthwhile_processes(graph, estimate, threads)
-    elif executor == "processes":
+    elif executor == "processes" and has_workers():
         count = max(1, (os.cpu_count() or 1) // (1 if estimate.nodes < SMALL else threads))
     return estimate if count == 1 else estimate.shared_by(count, memory_of_processes(graph, count))
 

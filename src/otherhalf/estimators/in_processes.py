@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import pickle
 import time
 from collections.abc import Iterator, Sequence
@@ -21,7 +20,7 @@ from otherhalf.system.memory import available_bytes
 from otherhalf.system.process import keep_freed_memory
 from otherhalf.system.profile import stage
 from otherhalf.system.threads import SMALL, worthwhile_threads
-from otherhalf.system.workers import Answered, Event, Told, Workers, start_server, tell_parent
+from otherhalf.system.workers import Answered, Event, Told, Workers, has_workers, start_server, tell_parent
 from otherhalf.training.loop import Monitor, OnStep
 
 WORKER = 300_000_000
@@ -54,7 +53,7 @@ def worthwhile_processes(graph: Graph, estimate: Estimate, threads: int) -> int:
     """
     if estimate.nodes >= SMALL or estimate.seconds is None or estimate.seconds < WORTH_SECONDS:
         return 1
-    if "forkserver" not in multiprocessing.get_all_start_methods():  # Windows
+    if not has_workers():
         return 1
     free = available_bytes() - estimate.memory
     fitting = [count for count in range(2, threads + 1) if memory_of_processes(graph, count) <= free]

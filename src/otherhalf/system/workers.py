@@ -15,12 +15,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from multiprocessing import connection, forkserver
-from multiprocessing.context import ForkServerProcess
-from typing import Any
+from multiprocessing import connection
+from typing import TYPE_CHECKING, Any
 
 from otherhalf.system.scratch import folder_of_sockets
 from otherhalf.system.threads import children_have, thread_variables
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkServerProcess  # Windows has none
 
 SECONDS_TO_EXIT = 10.0
 
@@ -70,6 +72,11 @@ class _Worker:
     def start(self, item: Any) -> None:
         self.item, self.since = item, time.perf_counter()
         _send(self.pipe, item)
+
+
+def has_workers() -> bool:
+    """Return whether this system can fork processes from a server; Windows cannot."""
+    return "forkserver" in multiprocessing.get_all_start_methods()
 
 
 class Workers:
@@ -161,6 +168,8 @@ def start_server(threads: int, preload: Iterable[str] = LIBRARIES) -> None:
     It inherits the number of threads, and a blocked Ctrl-C: this process ends the workers itself, and each of
     them would print a traceback.
     """
+    from multiprocessing import forkserver
+
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         with children_have(threads):
