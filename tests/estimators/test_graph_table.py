@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 from safetensors.torch import load, save
+from threadpoolctl import threadpool_limits
 
 from otherhalf import Graph
 from otherhalf.data.synthetic import contextual_sbm
@@ -319,3 +320,15 @@ def test_a_projection_that_is_no_matrix_of_numbers_is_refused(change):
     tensors = GraphTable.fit(graph(), 0).tensors()
     with pytest.raises(ValueError, match="no matrix of numbers"):
         GraphTable.from_tensors(tensors | {"table/neighbours": change(tensors["table/neighbours"])})
+
+
+def test_the_digits_do_not_depend_on_the_threads_of_the_process():
+    """Members in other processes, which may have other threads, must have the same table."""
+    given = contextual_sbm(3000, 3, 400, seed=0)
+    tables = []
+    for threads in (1, 2, 4):
+        with threadpool_limits(threads, user_api="blas"):
+            tables.append(GraphTable.fit(given, 0))
+    for each in tables[1:]:
+        assert np.array_equal(each.neighbours, tables[0].neighbours)
+        assert np.array_equal(each.features, tables[0].features)

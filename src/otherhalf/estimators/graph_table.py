@@ -38,6 +38,7 @@ from otherhalf.system.adjacency import pattern
 from otherhalf.system.arrays import FloatArray, IntArray
 from otherhalf.system.relations import RelationGroups
 from otherhalf.system.seeds import generator
+from otherhalf.system.threads import SMALL
 
 WIDEST = 50
 """Number of feature columns from which they are projected, and the number of columns of the projection."""
@@ -252,12 +253,17 @@ def pagerank(adjacency: sp.csr_matrix) -> FloatArray:
 
 
 def singular_vectors(matrix: FloatArray | sp.csr_matrix, count: int, seed: int) -> FloatArray:
-    """Return the first right singular vectors as columns, as many as there are up to ``count``."""
+    """Return the first right singular vectors as columns, as many as there are up to ``count``.
+
+    Those of a small graph have the same digits with any number of threads, in every process.
+    """
     from sklearn.utils.extmath import randomized_svd
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     count = min(count, *matrix.shape)
     seed = int(generator(seed).integers(1 << 31))
-    *_, vectors = randomized_svd(matrix, count, n_iter=POWER_ITERATIONS, random_state=seed)
+    with threadpool_limits(1 if matrix.shape[0] < SMALL else torch.get_num_threads(), user_api="blas"):
+        *_, vectors = randomized_svd(matrix, count, n_iter=POWER_ITERATIONS, random_state=seed)
     return np.ascontiguousarray(vectors.T, dtype=np.float32)
 
 
