@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from tests.ray_nodes import RAY, three_nodes
@@ -8,10 +6,8 @@ import otherhalf as oh
 from otherhalf.cluster.address import Address
 from otherhalf.errors import InputError
 from otherhalf.estimators import distributed
-from otherhalf.estimators.distributed import MembersOnRay, members_on, with_processes
-from otherhalf.estimators.estimate import Estimate
+from otherhalf.estimators.distributed import MembersOnRay, members_on
 from otherhalf.estimators.members.fitting import fit_members, members_fitted_by, one_after_the_other
-from otherhalf.system.threads import SMALL
 
 pytestmark = RAY
 
@@ -53,20 +49,6 @@ def test_who_fits_no_members():
         members_on("threads"),
     ):
         pass
-
-
-def test_as_many_processes_as_asked_for_or_as_are_worthwhile(monkeypatch):
-    graph = oh.load("csbm:nodes=120,classes=2,features=8,seed=0")
-    monkeypatch.setattr("torch.get_num_threads", lambda: 4)
-    monkeypatch.setattr(distributed.os, "cpu_count", lambda: 8)
-    long, short = (Estimate(seconds, seconds, 10**9, 120, 580) for seconds in (60.0, 5.0))
-    assert with_processes(None, graph, long).processes == 4
-    assert with_processes(None, graph, short) == short
-    assert with_processes("processes", graph, short).processes == 8
-    assert with_processes("processes", graph, replace(short, nodes=SMALL)).processes == 2
-    assert with_processes("ray", graph, long) == long
-    monkeypatch.setattr("multiprocessing.get_all_start_methods", lambda: ["spawn"])  # Windows
-    assert with_processes("processes", graph, long) == long
 
 
 def test_who_is_named_fits_the_members(monkeypatch):

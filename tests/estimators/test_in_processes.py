@@ -5,14 +5,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 
 import otherhalf as oh
 from otherhalf.errors import InputError
 from otherhalf.estimators import in_processes
 from otherhalf.estimators.estimate import Estimate
-from otherhalf.estimators.in_processes import MembersInProcesses, memory_of_processes, worthwhile_processes
+from otherhalf.estimators.in_processes import MOST_PROCESSES, MembersInProcesses, with_processes
+from otherhalf.estimators.members import boosted
 from otherhalf.estimators.members.fitting import members_fitted_by
+from otherhalf.estimators.memory import member_need
+from otherhalf.nn.memory import Sizes
 from otherhalf.system.threads import SMALL
 
 SETTINGS = {"seed": 0, "epochs": 8, "patience": 8}
@@ -57,16 +61,32 @@ def assert_equal(model, other, graph):
     assert list(model.history_) == list(other.history_)
 
 
-def test_a_fit_in_processes_is_the_fit_in_one(graph, split, alone, tmp_path):
+@pytest.fixture
+def fitted_here(monkeypatch):
+    """Return the parts of boosted trees that this process fits, by their number: a worker's are not seen."""
+    seen, usual = [], boosted.fit_boosted_trees
+
+    def watched(*arguments, **options):
+        seen.append(arguments[3])
+        return usual(*arguments, **options)
+
+    monkeypatch.setattr(boosted, "fit_boosted_trees", watched)
+    return seen
+
+
+def test_a_fit_in_processes_is_the_fit_in_one(graph, split, alone, fitted_here):
     steps = []
-    model = fit(graph, split, MembersInProcesses(2), on_step=lambda *step: steps.append(step))
+    others = MembersInProcesses(2)
+    model = fit(graph, split, others, on_step=lambda *step: steps.append(step))
     assert_equal(model, alone, graph)
+    assert fitted_here == []
+    assert others.processes == 2
     assert {stage for stage, _, _ in steps if stage.startswith("member-")}
     assert all(0 <= done <= total for _, done, total in steps)
 
 
-def test_a_member_whose_process_dies_is_fitted_here(graph, split, alone):
-    others = MembersInProcesses(1)
+def test_where_a_process_dies_the_rest_is_done_here(graph, split, alone):
+    others = MembersInProcesses(2)
     done = []
 
     def kill_one(stage, count, total):
@@ -77,17 +97,23 @@ def test_a_member_whose_process_dies_is_fitted_here(graph, split, alone):
 
     model = fit(graph, split, others, on_step=kill_one)
     assert done
+    assert others.processes == 1
     assert_equal(model, alone, graph)
 
 
 @pytest.mark.parametrize("error", [OSError("too many processes"), EOFError(), InputError("no folder")])
-def test_where_no_process_can_start_all_is_fitted_here(graph, split, alone, monkeypatch, error):
+def test_where_no_process_can_start_all_is_fitted_here(graph, split, alone, monkeypatch, fitted_here, error):
+    steps = []
+
     def refuse_to_start(*arguments):
         raise error
 
     monkeypatch.setattr("otherhalf.system.workers.start_server", refuse_to_start)
     monkeypatch.setattr(in_processes, "start_server", refuse_to_start)
-    assert_equal(fit(graph, split, MembersInProcesses(2)), alone, graph)
+    model = fit(graph, split, MembersInProcesses(2), on_step=lambda *step: steps.append(step[0]))
+    assert_equal(model, alone, graph)
+    assert len(fitted_here) == 5
+    assert any(stage.startswith("member-") for stage in steps)
 
 
 def test_an_error_is_raised_here():
@@ -119,25 +145,84 @@ def test_a_fit_that_was_stopped_goes_on(graph, split, alone, tmp_path):
 
     with pytest.raises(Enough):
         fit(graph, split, MembersInProcesses(2), checkpoints=tmp_path, on_step=stop)
-    kept = {path.name for path in tmp_path.iterdir()}
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.safetensors")}
     assert kept
-    assert_equal(fit(graph, split, MembersInProcesses(2), checkpoints=tmp_path), alone, graph)
+    torch.set_num_threads(3)
+    try:
+        with pytest.raises(InputError, match="continue it with --threads 2, or start without --resume"):
+            fit(graph, split, MembersInProcesses(2), checkpoints=tmp_path)
+    finally:
+        torch.set_num_threads(2)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.safetensors")} == kept
+    steps = []
+    model = fit(
+        graph, split, MembersInProcesses(2), checkpoints=tmp_path, on_step=lambda *step: steps.append(step)
+    )
+    assert_equal(model, alone, graph)
 
 
-def test_processes_are_for_small_graphs_that_take_a_while(graph, monkeypatch):
-    free = 10_000_000_000
-    monkeypatch.setattr(in_processes, "available_bytes", lambda: free)
-    assert worthwhile_processes(graph, LONG, 4) == 4
-    assert worthwhile_processes(graph, LONG, 1) == 1
-    assert worthwhile_processes(graph, replace(LONG, nodes=SMALL), 4) == 1
-    assert worthwhile_processes(graph, replace(LONG, seconds=5.0), 4) == 1
-    assert worthwhile_processes(graph, replace(LONG, seconds=None), 4) == 1
-    for count in (2, 3):
-        tight = replace(LONG, memory=free - memory_of_processes(graph, count))
-        assert worthwhile_processes(graph, tight, 4) == count
-    assert worthwhile_processes(graph, replace(LONG, memory=free - memory_of_processes(graph, 2) + 1), 4) == 1
+@pytest.fixture
+def counted(graph, split, monkeypatch):
+    """Return the number of processes of an executor and an estimate, with four threads on eight cores."""
+    monkeypatch.setattr("torch.get_num_threads", lambda: 4)
+    monkeypatch.setattr(in_processes, "_cores", lambda: 8)
+    monkeypatch.setattr(in_processes, "available_bytes", lambda: FREE)
+
+    def count(executor, estimate, **settings):
+        model = oh.GOALClassifier(**settings)
+        return with_processes(executor, model, graph, split, estimate).processes
+
+    return count
+
+
+FREE = 10_000_000_000
+
+
+def test_processes_are_for_small_graphs_that_take_a_while(counted, monkeypatch):
+    assert counted(None, LONG) == 4
+    assert counted(None, replace(LONG, nodes=SMALL)) == 1
+    assert counted(None, replace(LONG, seconds=5.0)) == 1
+    assert counted(None, replace(LONG, seconds=None)) == 1
+    assert counted("ray", LONG) == 1
+    monkeypatch.setattr("torch.get_num_threads", lambda: 1)
+    assert counted(None, LONG) == 1
+    monkeypatch.setattr("torch.get_num_threads", lambda: 64)
+    monkeypatch.setattr(in_processes, "available_bytes", lambda: 10 * FREE)
+    assert counted(None, LONG) == MOST_PROCESSES
     monkeypatch.setattr("multiprocessing.get_all_start_methods", lambda: ["spawn"])  # Windows
-    assert worthwhile_processes(graph, LONG, 4) == 1
+    assert counted(None, LONG) == counted("processes", LONG) == 1
+
+
+def test_processes_that_are_asked_for_are_as_many_as_the_cores_allow(counted):
+    assert counted("processes", replace(LONG, seconds=5.0)) == 8
+    assert counted("processes", replace(LONG, nodes=SMALL)) == 2
+    assert counted("processes", LONG, method="embedding") == 1
+
+
+def test_what_is_announced_fits_into_the_memory(graph, split, counted, monkeypatch):
+    model = oh.GOALClassifier()
+    for free in range(2_000_000_000, 4_000_000_000, 100_000_000):
+        monkeypatch.setattr(in_processes, "available_bytes", lambda free=free: free)
+        shared = with_processes(None, model, graph, split, LONG)
+        assert shared.memory <= free
+        assert shared.memory > LONG.memory or shared.processes == 1
+    assert shared.processes > 1
+
+
+def test_a_process_has_room_for_the_largest_training():
+    """Of ACM-GCN+ on many columns the weights and Adam's state are larger than the graph."""
+    few, many = (
+        member_need(Sizes.of(given, 1000), oh.GOALClassifier().resolved_settings())
+        for given in (graph_of(100), graph_of(100_000))
+    )
+    weights = 6 * 64 * 99_900 * 4 * 4  # of two layers of three maps; with gradients, and two moments of Adam
+    assert many - few > weights / 2
+
+
+def graph_of(columns):
+    """Return a graph with few entries in this many columns."""
+    x = sp.random(3000, columns, density=1e-4, format="csr", dtype=np.float32, random_state=0)
+    return oh.Graph(edges=np.array([[0, 1], [1, 2]]), x=x, y=np.arange(3000) % 3)
 
 
 def test_no_process_is_left(graph, split):

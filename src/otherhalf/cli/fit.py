@@ -101,8 +101,9 @@ def fit(
     with profiled() as recorded:
         with stage("imports"):
             from otherhalf.data.splits import split as make_split
-            from otherhalf.estimators.distributed import members_on, with_processes
+            from otherhalf.estimators.distributed import members_on
             from otherhalf.estimators.goal import GOALClassifier
+            from otherhalf.estimators.in_processes import with_processes
             from otherhalf.estimators.run_folder import fit_into
             from otherhalf.report.content import complete_content, content_writer
         with stage("reading the graph"):
@@ -123,7 +124,7 @@ def fit(
         model.need(graph, parts).check()  # a fit that is refused needs no announcement
         estimate = model.estimate(graph, parts)
         if device == "cpu":
-            estimate = with_processes(executor, graph, estimate)
+            estimate = with_processes(executor, model, graph, parts, estimate)
         if not resume and not estimate.is_short:
             say(f"{estimate}.")
         if not resume and estimate.is_long and not fast:

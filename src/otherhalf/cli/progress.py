@@ -32,7 +32,7 @@ def progress(*, quiet: bool = False, estimate: Estimate | None = None) -> Iterat
     """Show the progress of the stages on standard error: bars on a terminal, else a few lines.
 
     Stages follow each other, so a stage is over when another one begins: its bar is then full, also where a
-    training stopped early.
+    training stopped early. Where trainings run at the same time, the next step of one sets its bar back.
 
     Args:
         quiet: Whether lines are left out, because a program reads the output.

@@ -11,13 +11,10 @@ from typing import Any
 from otherhalf.cluster.address import Address
 from otherhalf.cluster.tasks import Tasks
 from otherhalf.errors import InputError
-from otherhalf.estimators.estimate import Estimate
-from otherhalf.estimators.in_processes import MembersInProcesses, memory_of_processes, worthwhile_processes
+from otherhalf.estimators.in_processes import MembersInProcesses
 from otherhalf.estimators.members.base import Fitted
 from otherhalf.estimators.members.fitting import FitMember, in_parts, members_fitted_by
 from otherhalf.estimators.members.view import GraphView
-from otherhalf.graph import Graph
-from otherhalf.system.threads import SMALL
 from otherhalf.system.workers import has_workers
 from otherhalf.training.loop import SILENT, Monitor
 
@@ -56,6 +53,9 @@ class MembersOnRay:
             self._tasks.forget(lambda key: key == name)
         yield from join([ended[number] for number in range(len(parts))])
 
+    def prepare(self) -> None:
+        """Nothing has to start before the first member."""
+
     def monitor(self, own: Monitor) -> Monitor:
         """Return a monitor that keeps nothing: other machines see neither the folder nor the screen."""
         return SILENT
@@ -67,22 +67,6 @@ def fit_one(view: GraphView, fit: FitMember, threads: int) -> Fitted:
 
     torch.set_num_threads(threads)
     return fit(view)
-
-
-def with_processes(executor: str | None, graph: Graph, estimate: Estimate) -> Estimate:
-    """Return the estimate of a fit whose members are fitted in processes of this machine, if they are.
-
-    Where processes are asked for, they are as many as the machine has cores for; by default, where that is
-    faster.
-    """
-    import torch
-
-    threads, count = torch.get_num_threads(), 1
-    if executor is None:
-        count = worthwhile_processes(graph, estimate, threads)
-    elif executor == "processes" and has_workers():
-        count = max(1, (os.cpu_count() or 1) // (1 if estimate.nodes < SMALL else threads))
-    return estimate if count == 1 else estimate.shared_by(count, memory_of_processes(graph, count))
 
 
 @contextmanager
@@ -100,7 +84,7 @@ def members_on(executor: str | None, processes: int = 1) -> Iterator[None]:
     if executor is not None and executor != "processes":
         with members_fitted_by(MembersOnRay(Address.parse(executor))):
             yield
-    elif processes > 1:
+    elif processes > 1 and has_workers():
         with MembersInProcesses(processes) as others, members_fitted_by(others):
             yield
     else:

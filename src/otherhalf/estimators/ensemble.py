@@ -112,6 +112,7 @@ def fit_ensemble(
         supervision: Split, seed, metric and monitor.
     """
     started = time.perf_counter()
+    fit_members().prepare()
     graph, split = prepared.graph, supervision.split
     labels = TrainingLabels(np.array(split.train), graph.y[split.train], graph.num_classes)
     spread, found = _missing_half(prepared, kind, settings, supervision)

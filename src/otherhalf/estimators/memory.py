@@ -153,17 +153,31 @@ def _ensemble_stages(sizes: Sizes, settings: Settings) -> Iterator[Stage]:
     finishers = min(count_finishers(n, chosen), len(started))
     trained = Part("the trained models", count * finishers * largest * FLOAT, OTHER_CANDIDATES)
     kept = (half_part(sizes, settings.kernel.k), trained) if half else (trained,)
+    for each in _member_stages(sizes, settings):
+        yield each.beside(*kept)
+
+
+def member_need(sizes: Sizes, settings: Settings) -> int:
+    """Return the bytes of the largest training of a member, in a process that keeps no other."""
+    half = half_part(sizes, settings.kernel.k).size if settings.ensemble.half != "none" else 0
+    return int(half + max((each.size for each in _member_stages(sizes, settings)), default=0))
+
+
+def _member_stages(sizes: Sizes, settings: Settings) -> Iterator[Stage]:
+    """Yield the trainings of the members, without what is kept beside them."""
+    chosen = settings.ensemble
+    half, found = chosen.half != "none", chosen.half == "found"
     if chosen.propagation:
-        yield propagation_stage(sizes).beside(*kept)
+        yield propagation_stage(sizes)
     if chosen.trees:
-        yield extra_trees_stage(sizes, TREES, scores=found, fix=WITHOUT_TREES).beside(*kept)
+        yield extra_trees_stage(sizes, TREES, scores=found, fix=WITHOUT_TREES)
         if sizes.train * sizes.classes <= MOST_WORK:
-            yield boosted_stage(sizes, scores=found).beside(*kept)
+            yield boosted_stage(sizes, scores=found)
     if chosen.classifier:
-        yield _classifier_stage(sizes, settings, half=half).beside(*kept)
-    for each in started:
+        yield _classifier_stage(sizes, settings, half=half)
+    for each in starters(settings) if chosen.plain else []:
         stage = training_stage(each.kind, sizes, each.architecture, each.own_options, fix=OTHER_CANDIDATES)
-        yield Stage(f"the training of {each.name}", stage.parts).beside(*kept)
+        yield Stage(f"the training of {each.name}", stage.parts)
 
 
 def _row_stages(sizes: Sizes, settings: Settings) -> Iterator[Stage]:

@@ -2,12 +2,13 @@
 
 import hashlib
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
@@ -131,6 +132,19 @@ def check_threads(threads: Any, place: str) -> None:
             f"{place} is of a fit with {threads} thread(s), and {present} would end in other digits: "
             f"continue it with --threads {threads}, or start without --resume"
         )
+
+
+def check_threads_of(folder: Path) -> None:
+    """Raise InputError if a checkpoint of a folder was made with another number of threads.
+
+    One that cannot be read is refused when its stage begins.
+    """
+    for path in sorted(folder.glob("*.safetensors")):
+        with suppress(SafetensorError, OSError):
+            with safe_open(path, "pt") as file:
+                threads = (file.metadata() or {}).get("threads")
+            if threads is not None:
+                check_threads(threads, str(path))
 
 
 def _metadata(content: bytes) -> dict[str, str]:

@@ -54,6 +54,10 @@ class FitMembers(Protocol):
         """Fit the members."""
         ...
 
+    def prepare(self) -> None:
+        """Start what takes a while; a fit begins, and its members will follow."""
+        ...
+
     def monitor(self, own: Monitor) -> Monitor:
         """Return what keeps the state of the trainings and reports their progress, from that of a fit."""
         ...
@@ -68,6 +72,9 @@ class OneAfterTheOther:
         """Yield the fitted members."""
         for fit in fits:
             yield fit(view)
+
+    def prepare(self) -> None:
+        """Nothing has to start."""
 
     def monitor(self, own: Monitor) -> Monitor:
         """Return the monitor of the fit."""
