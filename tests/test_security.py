@@ -19,7 +19,9 @@ DANGEROUS = {"eval", "exec", "os.system", "os.popen", "torch.load", "pickle.load
 PICKLE = {
     "cluster/remote.py": "what the driver of a cluster sends to its workers, which run its code anyhow",
     "data/formats/old_pickle.py": "Planetoid's originals, with an unpickler of its own",
+    "estimators/in_processes.py": "a fitted graph that this process sends to its own workers",
     "system/compiled.py": "the error of numba's own cache, which is code and no data",
+    "system/workers.py": "what a process and its own workers send each other, through their own pipe",
     "testing/checks.py": "whether an estimator survives a copy in memory",
 }
 """The modules that may name pickle, and why."""
@@ -52,6 +54,8 @@ def test_nothing_that_runs_what_a_file_says_is_called():
     assert calls == {
         ("testing/checks.py", "pickle.loads"),  # of what it has just written
         ("cluster/remote.py", "pickle.loads"),  # of what the driver sent, not of a file
+        ("estimators/in_processes.py", "pickle.loads"),  # of what this process sends to its workers
+        ("system/workers.py", "pickle.loads"),  # likewise, and of what they answer
     }
 
 

@@ -62,6 +62,19 @@ def test_an_error_of_a_call_arrives_as_it_is(tasks):
         list(tasks.map(work, ["input"], lambda item: (item,)))
 
 
+def cut_off_once(path):
+    """Fail as a worker does that loses its connection to Ray; at the second time, do not."""
+    if not Path(path).exists():
+        Path(path).touch()
+        raise OSError("Broken pipe")
+    return "done"
+
+
+def test_a_call_that_loses_its_connection_is_done_again(tasks, tmp_path):
+    path = str(tmp_path / "tried")
+    assert list(tasks.map(cut_off_once, [path], lambda item: (item,))) == [(path, "done")]
+
+
 def test_a_call_whose_worker_dies_each_time_is_lost_and_no_other(tasks):
     ended = dict(tasks.run(work, [1, "die", 2], lambda item: (item,), at_once=2))
     assert isinstance(ended["die"], Lost)

@@ -183,6 +183,8 @@ class Tasks:
         try:
             state, value = self.ray.get(call)
         except errors.RayTaskError as error:
+            if _cut_off(error.cause):
+                return Lost(time.perf_counter() - since, _sentence(error.cause))
             raise error.cause if isinstance(error.cause, Exception) else error from None
         except (errors.AuthenticationError, errors.TaskUnschedulableError) as error:
             raise InputError(f"Ray cannot run the work: {_sentence(error)}") from error
@@ -202,6 +204,11 @@ class Tasks:
 
     def _alive(self) -> list[dict[str, Any]]:
         return [node for node in self.ray.nodes() if node["Alive"]]
+
+
+def _cut_off(error: Any) -> bool:
+    """Whether a worker has lost its connection to Ray in the middle of a call: its machine is dying."""
+    return isinstance(error, ConnectionError) or (isinstance(error, OSError) and "Broken pipe" in str(error))
 
 
 def _sentence(error: BaseException) -> str:
