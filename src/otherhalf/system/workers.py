@@ -26,12 +26,9 @@ if TYPE_CHECKING:
 
 SECONDS_TO_EXIT = 10.0
 
-LIBRARIES = ("torch", "torch._dynamo", "otherhalf.estimators.goal", "otherhalf.nn.ops.attention_kernels")
-"""Modules that the server process imports once. Workers are forked from it, so that they start quickly.
-
-``torch._dynamo`` is imported by the first optimiser of a process and takes more than a second. The kernels
-are compiled when they are imported, once for all workers.
-"""
+LIBRARIES = ("torch", "otherhalf.estimators.goal", "otherhalf.nn.ops.attention_kernels")
+"""Modules that the server process imports once. Workers are forked from it, so that they start quickly;
+kernels are compiled when they are imported, once for all workers."""
 
 Work = Callable[[Any], Any]
 """Does an item in a worker and returns the answer. Items, answers and the work itself can be pickled."""
